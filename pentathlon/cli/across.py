@@ -23,7 +23,7 @@ from pentathlon.evaluate.posthoc import words as post_hoc_words
 from pentathlon.evaluate.results.across import Across, compare_results, side
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.report.answer import sentence
-from pentathlon.report.terminal.screen import STYLES
+from pentathlon.report.terminal.opening import STYLES
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.directory import PLAN
 from pentathlon.store.query import Result, load_result

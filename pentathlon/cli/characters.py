@@ -83,6 +83,11 @@ EQUIVALENTS = {
 }
 """What ASCII has instead; accents and the like are taken off by their decomposition (NFKD)."""
 
+NO_BREAK = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
+TIED = "\ue000"
+"""Stands for a space at which no line may end, while a page is laid out: rich ends lines at
+no-break spaces too."""
+
 BLOCKS = " _.-=+*%#"
 """The eighths of a block (U+2581 to U+2588), which draw small series."""
 
@@ -98,6 +103,8 @@ def spelling(encoding: str) -> Callable[[str], str]:
 
 @lru_cache(maxsize=4096)
 def _spelled(character: str, encoding: str) -> str:
+    if character in NO_BREAK:
+        return TIED
     shown = escaping.terminal(character)
     if shown != character:
         return shown
@@ -121,7 +128,18 @@ def _ascii(character: str) -> str:
 
 def spelled(text: str, encoding: str) -> str:
     """A text as it is written in an encoding."""
-    return "".join(map(spelling(encoding), text))
+    return untied("".join(map(spelling(encoding), text)), encoding)
+
+
+def untied(text: str, encoding: str) -> str:
+    """What is written of a text that was laid out."""
+    if TIED not in text:
+        return text
+    try:
+        "\N{NO-BREAK SPACE}".encode(encoding)
+    except (LookupError, UnicodeEncodeError):
+        return text.replace(TIED, " ")
+    return text.replace(TIED, "\N{NO-BREAK SPACE}")
 
 
 def showable(renderable: Any, encoding: str) -> Any:

@@ -58,6 +58,11 @@ COMMANDS = {
         "report",
         "REPORT_HELP",
     ),
+    "publish": Entry(
+        "Write a result as an RO-Crate for a data repository, or check one.",
+        "pentathlon.cli.commands.publish",
+        "publish",
+    ),
     "import": Entry(
         "Import results of fio, iperf3, sysbench, hyperfine, pgbench, pts, bmf or CSV.",
         "pentathlon.cli.commands.importing",
@@ -114,6 +119,15 @@ COMMANDS = {
     "archive": Entry(
         "Thousands of results in one place: add, sync, list, take out again.",
         "pentathlon.cli.commands.archive",
+    ),
+    "campaign": Entry(
+        "One study on several machines, and what holds for all of them.",
+        "pentathlon.cli.commands.campaign",
+    ),
+    "settings": Entry(
+        "List what this machine lets be set, and which workloads can depend on it.",
+        "pentathlon.cli.commands.settings",
+        "settings",
     ),
     "results": Entry("List and show result directories.", "pentathlon.cli.commands.results"),
     "published": Entry(

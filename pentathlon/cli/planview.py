@@ -16,6 +16,8 @@ from pentathlon.procedure.pilot import SystemEstimate
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.code import rights
 from pentathlon.study.counting import count_text
+from pentathlon.study.factorial.design import Design
+from pentathlon.study.factorial.expand import design_of
 from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PUBLISHED
 from pentathlon.study.turns import step_by_step
@@ -39,6 +41,8 @@ def show(console: Console, ready: Ready) -> None:
     console.print(_workloads(plan, estimates))
     if plan.preparation:
         console.print(_preparation(plan))
+    if (design := design_of(study)) is not None:
+        console.print(_design(design))
     console.print(_order(plan, ready.catalog, ready.apart))
     console.print(_facts(ready, estimates))
 
@@ -139,6 +143,22 @@ def _preparation(plan: Plan) -> RenderableType:
     return Padding(table, (1, 0, 0, 0))
 
 
+def _design(design: Design) -> RenderableType:
+    table = _table("Design", show_header=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    table.add_row("kind", design.words)
+    for name, levels in zip(design.factors, design.levels, strict=True):
+        table.add_row(name, " or ".join(levels))
+    if design.generator_words:
+        table.add_row("generators", "; ".join(design.generator_words))
+    for term, others in design.terms:
+        if others:
+            words = " and ".join(design.alias_words(others))
+            table.add_row("aliases", f"{design.name(term)} cannot be told from {words}")
+    return Padding(table, (1, 0, 0, 0))
+
+
 def _order(plan: Plan, catalog: Catalog, apart: str | None) -> RenderableType:
     table = Table(
         title=f"Order (seed {plan.study.seed})",
@@ -201,18 +221,21 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
         f"±{plan.study.evaluation.delta_percent:g} % counts as equal, "
         f"confidence {plan.study.evaluation.confidence:g}",
     )
+    if plan.study.evaluation.headlines:
+        grid.add_row("declared", "one metric of each workload; everything else is exploratory")
     if plan.study.evaluation.declared is not None:
         declared = ", ".join(plan.study.evaluation.declared)
         grid.add_row("declared", f"{declared}; everything else is exploratory")
     grid.add_row("agent", f"{plan.agent['version']} (build {plan.agent['build']})")
     unseen = f"not known before {', '.join(ready.unseen)} has been looked for, which a run does"
-    grid.add_row("plan hash", ready.hash or unseen)
+    # Its 64 characters fit into 80 columns only without the column of names.
+    last = Text("plan hash  ", style="dim").append(ready.hash or unseen, style="default not dim")
     problems = [
         Text(f'The pilot of "{name}" failed: {estimate.problem}', style="yellow")
         for name, estimate in (estimates or {}).items()
         if estimate.problem
     ]
-    return Padding(Group(grid, *problems), (1, 0, 1, 0))
+    return Padding(Group(grid, last, *problems), (1, 0, 1, 0))
 
 
 def _time(plan: Plan, estimates: Estimates | None) -> str:

@@ -45,6 +45,7 @@ def report(
     formats: str,
     directory: Path | None,
     open_it: str,
+    columns: int,
     delta: float | None,
     confidence: float | None,
     declared: list[str] | None,
@@ -65,7 +66,7 @@ def report(
         found = rules.apply(load_result(choose(given.first)))
         # Standard output names the files, and each of them states it too.
         unfinished.say(found.unfinished, err)
-        done = reporting.write_formats(found, wanted, directory)
+        done = reporting.write_formats(found, wanted, directory, columns)
         for file in done.files:
             out.print(str(file), markup=False, soft_wrap=True)
         for file in done.files:
@@ -83,6 +84,7 @@ def compare(
     b: str | None,
     c: str | None,
     *,
+    tables: bool,
     full: bool,
     delta: float | None,
     confidence: float | None,
@@ -120,4 +122,4 @@ def compare(
             err.print("nothing has been measured in this result yet")
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
 
-        raise typer.Exit(reporting.on_screen(found, out, full=full))
+        raise typer.Exit(reporting.on_screen(found, out, tables=tables, full=full))

@@ -70,7 +70,7 @@ def after_run(result: Result, console: Console) -> Written:
 
 def _print(evaluation: Evaluation, console: Console) -> None:
     try:
-        screen.render(evaluation, console)
+        screen.render(evaluation, console, tables=False)
     except BrokenPipeError:
         # Whoever reads has seen enough; what is still buffered must not be an error at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -79,10 +79,10 @@ def _print(evaluation: Evaluation, console: Console) -> None:
         pass
 
 
-def on_screen(result: Result, console: Console, *, full: bool) -> Exit:
+def on_screen(result: Result, console: Console, *, tables: bool, full: bool) -> Exit:
     """Judge a result and print the answer; returns the exit status."""
     evaluation = evaluate(result)
-    screen.render(evaluation, console, full=full)
+    screen.render(evaluation, console, full=full, tables=tables or full)
     return status(evaluation)
 
 
@@ -98,14 +98,16 @@ def write_html(evaluation: Evaluation, result: Result) -> Path:
     return file
 
 
-def write_formats(result: Result, formats: Sequence[str], directory: Path | None) -> Written:
+def write_formats(
+    result: Result, formats: Sequence[str], directory: Path | None, columns: int
+) -> Written:
     """Write the report in the formats that are requested, each of them whatever the others do."""
     evaluation = evaluate(result)
     target = directory or result.path
     target.mkdir(parents=True, exist_ok=True)
     done = Written(status=status(evaluation))
     for name in formats:
-        make = partial(export.write, evaluation, result, target, [name])
+        make = partial(export.write, evaluation, result, target, [name], columns)
         done.files += done.attempt(f"the format {name}", make) or []
     return done
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from pentathlon.cli import planview, session
+from pentathlon.cli import planview, session, timelimit
 from pentathlon.cli.consent import Consent
 from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
 from pentathlon.cli.heartbeat import Heartbeat
@@ -24,6 +24,7 @@ def run(
     study: Path | None,
     *,
     blocks: int | None,
+    limit: str | None,
     out_directory: Path | None,
     resume: bool,
     no_report: bool,
@@ -34,8 +35,10 @@ def run(
     consent = Consent(yes)
     with domain_errors(), Claims(waiting=_say if wait else None) as claims:
         if resume:
-            if blocks is not None or out_directory is not None:
-                raise InputError("--resume resumes the plan as it is; leave out --blocks and --out")
+            if blocks is not None or out_directory is not None or limit is not None:
+                raise InputError(
+                    "--resume resumes the plan as it is; leave out --blocks, --limit and --out"
+                )
             directory = study if study is not None else newest_unfinished(RESULTS)
             result = load_result(directory)
             with Lock(directory):
@@ -49,6 +52,7 @@ def run(
         else:
             if study is None:
                 raise InputError("name a study file, such as: pentathlon run examples/NAME.toml")
+            most_s = _limit_s(limit, blocks, no_pilot=no_pilot)
             ready = get_ready(
                 study,
                 blocks,
@@ -57,12 +61,30 @@ def run(
                 allow=consent,
                 before_pilot=consent.before_changes,
             )
+            if most_s is not None:
+                timelimit.fit(ready, most_s)
+                blocks = ready.plan.study.procedure.blocks
             planview.show(err, ready)
             consent.before_changes(ready.targets)
             directory = session.start(
                 ready, out_directory, blocks, listener(ready.estimates), claims=claims
             )
         _finish(directory, report=not no_report)
+
+
+def _limit_s(limit: str | None, blocks: int | None, *, no_pilot: bool) -> float | None:
+    """`--limit` in seconds.
+
+    Raises:
+        InputError: it is no time, or an option excludes it.
+    """
+    if limit is None:
+        return None
+    if blocks is not None or no_pilot:
+        raise InputError(
+            "--limit chooses the blocks by what the pilot takes; leave out --blocks and --no-pilot"
+        )
+    return timelimit.seconds_of(limit)
 
 
 def _say(sentence: str) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from json import dumps, loads
 from typing import IO, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
-from pentathlon.cli.characters import ERRORS, showable
+from pentathlon.cli.characters import ERRORS, showable, untied
 from pentathlon.safeio.escaping import json_document
 
-PLAIN_WIDTH = 120
+PLAIN_WIDTH = 80
 """Columns where there is no terminal that reports its width."""
 
 
@@ -37,6 +39,13 @@ class Screen(Console):
     def render_str(self, text: str, **options: Any) -> Text:
         found: Text = showable(super().render_str(text, **options), self.encoding)
         return found
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            text = untied(segment.text, self.encoding)
+            yield segment if text is segment.text else segment._replace(text=text)
 
     def on_broken_pipe(self) -> None:
         """Go on into nothing: who reads has seen enough, but the work and the status count."""

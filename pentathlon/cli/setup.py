@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,7 +29,7 @@ from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.code import Named, named
 from pentathlon.study.commands.entries import extended
 from pentathlon.study.load import LoadedStudy, load_study
-from pentathlon.study.model import Study
+from pentathlon.study.model import Procedure, Study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.pointless import pointless
 from pentathlon.targets.contract import Target
@@ -164,14 +166,39 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
         used |= everything()  # The first boot puts them back.
     claims.take(ready.plan.study.name, used)
     notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in damaged(default_state_dir())]
-    found = disturbances()
-    if not found:
-        return notes
-    return [
-        *notes,
-        f"This machine is not quiet ({'; '.join(found)}): what is measured now may be slower and "
-        "vary more than the systems do. See: pentathlon doctor --quiet-check",
-    ]
+    if found := disturbances():
+        notes.append(_not_quiet("This machine", found) + ". See: pentathlon doctor --quiet-check")
+    for target in ready.targets.values():
+        sentence = _disturbed(target)
+        if sentence and sentence not in notes:
+            notes.append(sentence)
+    return notes
+
+
+def _not_quiet(machine: str, found: list[str]) -> str:
+    return (
+        f"{machine} is not quiet ({'; '.join(found)}): what is measured now may be slower and "
+        "vary more than the systems do"
+    )
+
+
+def _disturbed(target: Target) -> str | None:
+    """What disturbs a run on the other machine that a system is.
+
+    Raises:
+        Busy: another run measures there.
+    """
+    with tempfile.TemporaryDirectory(prefix="pentathlon-") as place:
+        root = Path(place)
+
+        def again(seconds: float) -> None:
+            time.sleep(seconds)
+            target.copy_proc(root)
+
+        if not target.copy_proc(root) or not (found := disturbances(root, again)):
+            return None
+    machine, *_ = sorted(target.occupies())
+    return _not_quiet(f"{machine[0].upper()}{machine[1:]}", found) + "."
 
 
 def _ready(
@@ -208,6 +235,28 @@ def _ready(
         first = str(error).splitlines()[-1] if blocks is None else f"--blocks {blocks}: {error}"
         raise InputError(first) from error
     return Ready(loaded, catalog, plan, targets, named=starts, unseen=unseen, apart=chosen.reason)
+
+
+def replan(ready: Ready, procedure: Procedure) -> None:
+    """Make the plan anew with other numbers of repetitions, for the same systems.
+
+    Raises:
+        InputError: the plan would have too many steps.
+    """
+    old = ready.plan
+    study = old.study.model_copy(update={"procedure": procedure})
+    try:
+        ready.plan = make_plan(
+            study,
+            ready.catalog,
+            {name: target.describe() for name, target in ready.targets.items()},
+            None,
+            ready.loaded.supplies,
+            pairing=old.pairing,
+            turns_up_to_bytes=old.turns_up_to_bytes,
+        )
+    except ValueError as error:
+        raise InputError(str(error).splitlines()[-1]) from error
 
 
 def _pilot(ready: Ready) -> dict[str, SystemEstimate]:

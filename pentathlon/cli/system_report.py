@@ -12,9 +12,26 @@ from pentathlon.doctor.system_report import AREA, report
 from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.study.commands.words import WordError, system
 from pentathlon.study.load import parse_study
+from pentathlon.study.model import System
 from pentathlon.study.write import to_toml
 
 NAME = "there"
+
+
+def named(on: str) -> System:
+    """A system as `pentathlon try --on` takes it.
+
+    Raises:
+        WordError: it names none.
+        StudyError: one of its keys is wrong.
+    """
+    document = {
+        "name": "doctor",
+        "reference": NAME,
+        "system": [{**system(on), "name": NAME}],
+        "suite": [{"name": AREA, "workloads": [f"{AREA}.getpid"]}],
+    }
+    return parse_study(to_toml(document), Path("doctor.toml").absolute()).systems[0]
 
 
 def write(on: str | None, file: Path | None) -> None:
@@ -32,18 +49,11 @@ def write(on: str | None, file: Path | None) -> None:
         if file is not None and not file.absolute().parent.is_dir():
             raise InputError(f"{file.parent} is no directory; give --report a file in one")
         try:
-            table = system(on)
+            one = named(on)
         except WordError as error:
             raise InputError(str(error)) from error
-        document = {
-            "name": "doctor",
-            "reference": NAME,
-            "system": [{**table, "name": NAME}],
-            "suite": [{"name": AREA, "workloads": [f"{AREA}.getpid"]}],
-        }
-        study = parse_study(to_toml(document), Path("doctor.toml").absolute())
         with err.status(f"looking at {on}"):
-            made = report(study.systems[0], on, default_state_dir())
+            made = report(one, on, default_state_dir())
         if file is None:
             out.print(made.text(), markup=False, soft_wrap=True, highlight=False)
         else:

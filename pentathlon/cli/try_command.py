@@ -20,6 +20,7 @@ from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.progress import listener
 from pentathlon.cli.screen import err, out, seconds
 from pentathlon.cli.setup import Ready, get_ready
+from pentathlon.cli.timelimit import seconds_of
 from pentathlon.machine.claims import Claims
 from pentathlon.packs.pack import PREFIX
 from pentathlon.procedure.runner import Judge
@@ -38,9 +39,6 @@ from pentathlon.study.counting import count_text
 from pentathlon.study.problems import Problem, StudyError
 from pentathlon.study.write import to_toml
 from pentathlon.targets import registry
-
-LIMIT = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
-UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 LOOKS = (5, 7, 10, 14, 20, 28, 40, 60)
 """Blocks after which it may be decided."""
@@ -90,7 +88,7 @@ def try_command(
     out_directory: Path | None,
 ) -> None:
     with domain_errors(), Claims() as claims:
-        most_s = _seconds(limit)
+        most_s = seconds_of(limit)
         names = on or registry.names()[:1]
         chosen = _metric(metric, unit, higher=higher, lower=lower)
         try:
@@ -124,14 +122,6 @@ def try_command(
                 also=lambda directory: _limit(directory, most_s),
             )
         _finish(directory, save)
-
-
-def _seconds(text: str) -> float:
-    found = LIMIT.fullmatch(text.strip())
-    value = float(found[1]) * UNITS_S[found[2] or "s"] if found else 0.0
-    if not 1.0 <= value <= 86_400.0:
-        raise InputError(f'--limit is "{text}"; give a time from 1s to 24h, such as 90s or 2m')
-    return value
 
 
 def _metric(regex: str | None, unit: str | None, *, higher: bool, lower: bool) -> Metric:

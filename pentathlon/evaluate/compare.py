@@ -209,7 +209,7 @@ class Judge:
 
         def select(p_value: Callable[[Estimate], float]) -> holm.Selection:
             overall = [
-                levels.overall(_p_value(p_value, row.estimate, moderated, levels.nominal(rate)))
+                levels.overall(p_borne(p_value, row.estimate, moderated, levels.nominal(rate)))
                 for row, moderated, levels in rows
             ]
             return procedure(np.array(overall), weights, rate)
@@ -339,7 +339,7 @@ class Judge:
         return "; ".join(sentences)
 
 
-def _p_value(
+def p_borne(
     p_value: Callable[[Estimate], float], own: Estimate, moderated: Estimate | None, level: float
 ) -> float:
     """The p value of a claim: 1 for a row that borrows and whose own interval does not bear it."""

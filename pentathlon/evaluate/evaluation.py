@@ -32,6 +32,7 @@ from pentathlon.evaluate.diagnostics.steady import find_steady
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.estimators.max_t import adjust
 from pentathlon.evaluate.estimators.resolution import clock_tick
+from pentathlon.evaluate.factorial.judge import find_factorial
 from pentathlon.evaluate.facts import (
     Inventory,
     ResultLike,
@@ -40,6 +41,7 @@ from pentathlon.evaluate.facts import (
     study_facts,
     system_facts,
 )
+from pentathlon.evaluate.headlines import headlines
 from pentathlon.evaluate.levels.curves import claimed_caches, find_levels
 from pentathlon.evaluate.levels.scaling import find_scalings
 from pentathlon.evaluate.model import (
@@ -54,7 +56,7 @@ from pentathlon.evaluate.model import (
 )
 from pentathlon.evaluate.model_aggregate import Guard
 from pentathlon.evaluate.planning.calibration import Calibration, calibrations, fitting, refuse
-from pentathlon.evaluate.planning.deciding import block_seconds, explain
+from pentathlon.evaluate.planning.deciding import block_seconds, explain, explain_effects
 from pentathlon.evaluate.posthoc import find_post_hoc
 from pentathlon.evaluate.results.guard import guards
 from pentathlon.evaluate.rule import Rule
@@ -63,6 +65,7 @@ from pentathlon.evaluate.sweeps import find_sweeps
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.wording import CONTEXT, wording
 from pentathlon.study.counting import count_text
+from pentathlon.study.factorial.expand import design_of
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan
 from pentathlon.targets.descriptor import Kind
@@ -97,6 +100,11 @@ def evaluate(result: ResultLike) -> Evaluation:
     everything = series(used)
     keys = _ordered(everything, titles)
     study = plan.study
+    if study.evaluation.headlines:
+        chosen = headlines(keys, everything, titles)
+        rules = study.evaluation.model_copy(update={"declared": chosen})
+        study = study.model_copy(update={"evaluation": rules})
+        facts = facts.model_copy(update={"declared": chosen})
     rule = Rule.declared(study)
     judgements = {
         system.name: Judge(
@@ -130,10 +138,17 @@ def evaluate(result: ResultLike) -> Evaluation:
         read_sources=read_sources,
         starved=starved,
     )
-    if rule.moderated and facts.in_blocks and study.procedure.stopping.rule == "fixed":
+    design = find_factorial(design_of(study), _finite(rows), everything, rule)
+    if study.procedure.stopping.rule == "fixed" and facts.in_blocks and not facts.imported:
         start = getattr(result, "start", None)
         file = getattr(start, "study_file", None) or "STUDY"
-        rows = explain(rows, rule, file, block_seconds(samples))
+        took = block_seconds(samples)
+        facts = facts.model_copy(update={"study_file": file, "block_seconds": took})
+        if rule.moderated:
+            rows = explain(rows, rule, file, took)
+        if design is not None:
+            effects = explain_effects(design.effects, rule, file, took)
+            design = design.model_copy(update={"effects": effects})
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
@@ -193,6 +208,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         starved=starved,
         sweeps=tuple(one for system in systems[1:] for one in find_sweeps(rows, system.name, rule)),
         whys=find_why(used, rows, facts.reference),
+        factorial=design,
         latencies=find_latencies(
             result.histograms(), getattr(result, "catalog", None), names, rule.rate
         ),

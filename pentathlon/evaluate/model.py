@@ -18,6 +18,7 @@ from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.hardware import Property
 from pentathlon.evaluate.model_aggregate import Absolute, Share, SystemAggregate
 from pentathlon.evaluate.model_curves import CurveLevels
+from pentathlon.evaluate.model_factorial import Factorial
 from pentathlon.evaluate.model_latency import Latency
 from pentathlon.evaluate.model_links import LinkUsed
 from pentathlon.evaluate.model_series import Cold, Excluded, Mode, ReadSource, Steady, Why
@@ -72,6 +73,10 @@ class StudyFacts(Frozen):
     """Other tools measured it: nothing is known of a procedure, and the inventories are empty."""
     in_blocks: bool = True
     """The boots of a block belong together: ratios are those of paired blocks, else of boots."""
+    study_file: str = ""
+    """The study file of a run that more blocks would make more certain; "" where none would."""
+    block_seconds: float | None = None
+    """What a block took on average; None where it is not known."""
 
 
 class SystemFacts(Frozen):
@@ -439,6 +444,16 @@ class Evaluation(Frozen):
     """Metrics for which something else took CPU time, by system."""
     sweeps: tuple[Sweep, ...] = ()
     """Curves over block sizes, each as one claim; () in studies of versions without them."""
+    factorial: Factorial | None = None
+    """Which factor matters, in a factorial design."""
+
+    @model_serializer(mode="wrap")
+    def _without_factorial(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A comparison of systems is written as before there were designs."""
+        written: dict[str, Any] = handler(self)
+        if written.get("factorial", "") is None:
+            del written["factorial"]
+        return written
 
     @property
     def with_itself(self) -> bool:

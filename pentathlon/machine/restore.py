@@ -103,8 +103,9 @@ def text(entry: Entry) -> str:
 
 
 def current(path: Path) -> str:
-    """The value in a kernel's file: of `always [madvise] never` the bracketed word."""
-    value = path.read_text().strip()
+    """The value in a kernel's file: of `always [madvise] never` the bracketed word; of several
+    numbers, which the kernel separates by tabs, the words."""
+    value = " ".join(path.read_text().split())
     if "[" in value and "]" in value:
         return value[value.index("[") + 1 : value.index("]")]
     return value

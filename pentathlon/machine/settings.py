@@ -266,7 +266,7 @@ class MachineSettings:
         """Whether what was read of a host is what a setting requests."""
         if key in self._keys_of_files():
             # Some interrupts cannot be moved.
-            wanted = {value for _, value in sysfs.writes(key, self._values[key])}
+            wanted = dict.fromkeys(value for _, value in sysfs.writes(key, self._values[key]))
             return key in sysfs.PARTIAL or reads == ", ".join(wanted)
         if key == "cpu_quota_percent":
             return reads is not None and abs(reads - self._values[key]) < cgroup.STEP_PERCENT

@@ -35,7 +35,9 @@ BOOST = f"{CPUS}/cpufreq/boost"
 PARTIAL = frozenset({"irq_affinity"})
 """Settings of many files some of which may refuse."""
 
-KNOWN = (*SINGLE, "governor", "turbo", "irq_affinity")
+SMT = f"{CPUS}/smt/control"
+
+KNOWN = (*SINGLE, "smt", "governor", "turbo", "irq_affinity", "sysctl")
 
 Writes = list[tuple[Path, str]]
 
@@ -58,6 +60,10 @@ def writes(key: str, value: Any, root: Path = ROOT) -> Writes:
             return [_turbo(bool(value), root)]
         case "irq_affinity":
             return _interrupts(value, root)
+        case "smt":
+            return [_smt(bool(value), root)]
+        case "sysctl":
+            return [_sysctl(name, one, root) for name, one in dict(value).items()]
     file = root / SINGLE[key]
     if not file.exists():
         raise TargetUnavailable(f"this kernel has no {file}, so {key} cannot be set")
@@ -94,6 +100,33 @@ def _turbo(wanted: bool, root: Path) -> tuple[Path, str]:
         "the kernel does not switch this machine's turbo frequencies (neither intel_pstate nor "
         "cpufreq/boost is there)"
     )
+
+
+def _smt(wanted: bool, root: Path) -> tuple[Path, str]:
+    file = root / SMT
+    now = file.read_text().strip() if file.exists() else "not there"
+    if now not in ("on", "off"):
+        raise TargetUnavailable(
+            f"the kernel does not switch this machine's hardware threads ({file} is {now}), so smt "
+            "cannot be set"
+        )
+    return file, "on" if wanted else "off"
+
+
+def sysctl_file(name: str) -> str:
+    """The file of a name, without the root directory; of `.` and `/` the first one in the name
+    separates, as sysctl(8) has it.
+    """
+    separator = "/" if "/" in name and "." not in name.partition("/")[0] else "."
+    parts = name.split(separator)
+    return "/".join(["proc/sys", *(part.replace("/", ".") for part in parts)])
+
+
+def _sysctl(name: str, value: Any, root: Path) -> tuple[Path, str]:
+    file = root / sysctl_file(name)
+    if not file.is_file():
+        raise TargetUnavailable(f"this kernel has no {file}, so the sysctl {name} cannot be set")
+    return file, " ".join(str(value).split())
 
 
 def _interrupts(cpus: Any, root: Path) -> Writes:

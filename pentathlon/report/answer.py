@@ -51,6 +51,8 @@ class Answer:
     """(verdict, its words, how many rows), without those that were not given."""
     findings: tuple[Finding, ...]
     """Strongest first."""
+    emptied: bool = False
+    """Nothing can be compared, and the headline has the reason."""
 
 
 def answers(evaluation: Evaluation) -> tuple[Answer, ...]:
@@ -118,6 +120,7 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
             if tally[verdict]
         ),
         findings=tuple(_findings(evaluation.rows, pair.system)),
+        emptied=bool(emptied),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pentathlon.evaluate.aggregate.aggregate import direction
@@ -20,7 +19,7 @@ NEARLY_ALL = 0.995
 FEW_TURNS = 3
 MOST_BLOCKS = 10_000
 """More blocks than that are no advice."""
-FEW_WEIGHTS = 4
+FEW_WEIGHTS = 6
 LITTLE = 0.005
 """Share of the weight that percentages without decimals do not show."""
 
@@ -106,8 +105,7 @@ def _decision(evaluation: Evaluation, whole: SystemAggregate, everything: Mean) 
 
 def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
     study = evaluation.study
-    by = _by(study.weights, post_hoc=posthoc.changed(evaluation, "weights"))
-    by += _less(study.weights, mean)
+    by = _by(evaluation, mean)
     if mean.low_percent is None or mean.high_percent is None:
         again = "in a single block: whether that would happen again is not known."
         if abs(mean.mean) <= delta_log(study.delta_percent):
@@ -127,7 +125,7 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
     if low > 0 or high < 0:
         return (
             f"{by}, {system} is {_than(mean.mean, study.reference)} as a whole "
-            f"({_interval(low, high)})."
+            f"({interval_words(low, high)})."
         )
     if -room <= low and high <= room and not _too_coarse(mean, study.delta_percent):
         return (
@@ -162,26 +160,27 @@ def _bounds(system: str, mean: Mean) -> str:
     return f"{system} is between {speed_words(log_of(low))} and {speed_words(log_of(high))}"
 
 
-def _by(weights: Mapping[str, float], *, post_hoc: bool) -> str:
-    """Whose weights; the weights themselves where they are few."""
-    if not weights:
-        return "With every area weighed the same"
-    reported = _listing([f"{name} {weight:g}" for name, weight in weights.items()])
-    few = len(weights) <= FEW_WEIGHTS
-    which = f"weights chosen {posthoc.MARK}" if post_hoc else "the stated weights"
-    return f"By {which} ({reported})" if few else f"By {which}"
+def _by(evaluation: Evaluation, mean: Mean) -> str:
+    """Whose weights, with the shares that the parts really have, where they are few.
+
+    Rows that were not compared have taken weight from their areas.
+    """
+    study = evaluation.study
+    shares = [f"{one.name} {percent_text(one.weight * 100)}" for one in mean.members]
+    if len(shares) < 2:
+        # Within one area workloads are weighed.
+        shares = [f"{name} {weight:g}" for name, weight in study.weights.items()]
+    used = f" ({_listing(shares)})" if 0 < len(shares) <= FEW_WEIGHTS else ""
+    if study.weights:
+        chosen = posthoc.changed(evaluation, "weights")
+        return f"By {f'weights chosen {posthoc.MARK}' if chosen else 'the stated weights'}{used}"
+    even = max(one.weight for one in mean.members) - min(one.weight for one in mean.members)
+    if even < LITTLE:
+        return f"With every area weighed the same{used}"
+    return f"With every area weighed the same, less the rows that were not compared{used}"
 
 
-def _less(weights: Mapping[str, float], mean: Mean) -> str:
-    """Says that rows which were not compared have taken weight from their areas, where it shows."""
-    if mean.weight > 1 - LITTLE:
-        return ""
-    shares = [one.weight for one in mean.members]
-    even = not weights and max(shares) - min(shares) < LITTLE
-    return "" if even else " less the rows that could not be compared"
-
-
-def _interval(low: float, high: float) -> str:
+def interval_words(low: float, high: float) -> str:
     """An interval on one side of equality in words; as percentages where the words are alike."""
     near, far = sorted((low, high), key=abs)
     if not is_known(percent(far)):
@@ -290,33 +289,38 @@ def _weights(
     winner, other = (whole.system, reference) if ahead else (reference, whole.system)
     what = f"{len(found.parts)} {found.kind}s"
     decided = direction(everything) != 0
-    start = "" if decided else "By the means alone, which decide nothing here: "
-    if found.smallest_change is None:
-        text = (
-            f"no weights of the {what} would put {other} ahead, as {winner} has the better mean "
+    if found.smallest_change is None and decided:
+        return [
+            f"No weights of the {what} would put {other} ahead, as {winner} has the better mean "
             "in each of them."
-        )
-        return [f"{start}{text}" if start else f"{text[:1].upper()}{text[1:]}"]
+        ]
     share = found.share_faster if ahead else 1 - found.share_faster
     sure = found.share_shown_faster if ahead else found.share_shown_slower
     against = found.share_shown_slower if ahead else found.share_shown_faster
+    if not decided:
+        return [
+            f"No weights of the {what} would show a difference in either direction."
+            if not sure and not against
+            else f"Other weights of the {what} would decide: {whole.system} would be shown to be "
+            f"faster under {_share(found.share_shown_faster)} of all possible ones, and slower "
+            f"under {_share(found.share_shown_slower)}."
+        ]
     shown = (
-        "no weights would show a difference in either direction"
-        if not sure and not against
-        else f"the difference would be shown under {_share(sure)}, and the opposite under "
+        f"the difference would be shown under {_share(sure)}, and the opposite under "
         f"{_share(against)}"
     )
     items = [
-        f"{start}{winner} has the better mean under {_share(share)} of all possible weights of the "
+        f"{winner} has the better mean under {_share(share)} of all possible weights of the "
         f"{what}; {shown}.",
-        f"{other} would be ahead if {percent_text(found.smallest_change * 100)} of the weight or "
-        f"more moved to {found.moved_to}.",
+        f"{other} would be ahead if {percent_text((found.smallest_change or 0.0) * 100)} of the "
+        f"weight or more moved to {found.moved_to}.",
     ]
     turns = [
         f"{turn.name} for {'less' if _favours(found, turn.name, ahead) else 'more'} than "
         f"{percent_text(turn.at * 100)} (now {percent_text(turn.weight * 100)})"
         for turn in found.turns
-        if turn.at is not None
+        # A share of about none or all of the weight is the part alone, which the table holds.
+        if turn.at is not None and 1 - NEARLY_ALL < turn.at < NEARLY_ALL
     ]
     if turns and len(found.parts) > 2:
         items.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pentathlon.evaluate.model import Failure
 
@@ -19,6 +19,7 @@ class FailureGroup:
     """
 
     system: str
+    """The systems with commas, where several share the reason (`across`)."""
     what: str
     kind: str
     reason: str
@@ -47,4 +48,20 @@ def grouped(failures: Iterable[Failure]) -> list[FailureGroup]:
             count=sum(one.count for one in members),
         )
         for key, members in groups.items()
+    ]
+
+
+def across(failures: Iterable[Failure]) -> list[FailureGroup]:
+    """The same, with one group for all systems that share a reason and its cases."""
+    found: dict[tuple[object, ...], list[FailureGroup]] = {}
+    for one in grouped(failures):
+        key = (one.what, one.kind, one.reason, one.resolved, one.cases)
+        found.setdefault(key, []).append(one)
+    return [
+        replace(
+            members[0],
+            system=", ".join(one.system for one in members),
+            count=sum(one.count for one in members),
+        )
+        for members in found.values()
     ]

@@ -34,6 +34,9 @@ workloads = [
 """
 """What is calibrated where no study is named."""
 
+LEFT_OUT = {"fallback", "system", "question", "design", "factor", "fraction"}
+"""Keys of a study that its calibration does not have."""
+
 UNMEASURED = ("ssh.reboot", "boot.expect", "boot.back")
 """What makes no system another one: whether it is restarted, what is expected of it, the way
 back."""
@@ -56,7 +59,7 @@ def two_names(text: str, system: str | None, blocks: int) -> dict[str, Any]:
     if own is None:
         raise KeyError(name)
     procedure = {k: v for k, v in document.get("procedure", {}).items() if k != "stopping"}
-    rest = {k: v for k, v in document.items() if k not in {"fallback", "system", "question"}}
+    rest = {k: v for k, v in document.items() if k not in LEFT_OUT}
     return {
         **rest,
         "name": f"calibrate-{document['name']}"[:64],

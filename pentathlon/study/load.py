@@ -6,7 +6,7 @@ import copy
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from pentathlon.study.catalog import Catalog
 from pentathlon.study.check import check_catalog
 from pentathlon.study.commands.entries import clashes, extended
 from pentathlon.study.commands.include import Included, include
+from pentathlon.study.factorial.expand import expand as expand_arms
 from pentathlon.study.limits import MOST_BYTES, oversized
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
@@ -144,6 +145,10 @@ def _parse(
                 *check_catalog(study, extended(catalog, study.workloads)),
             ]
         problems += [problem for problem in later if not _follows(problem.path, broken)]
+        study, wrong = expand_arms(study, translate)
+        problems += [one for one in wrong if one.path not in broken]
+        if not problems and study.factors:
+            problems += _check_arms(study)
     locator = Locator(text)
     if problems or study is None:
         raise _error(file, text, problems, included)
@@ -269,7 +274,12 @@ def _check_study(study: Study, directory: Path | None) -> list[Problem]:
     problems += _duplicates("system", names)
     problems += _duplicates("suite", [suite.name for suite in study.suites])
     for index, system in enumerate(study.systems):
-        problems += _check_target(system, ("system", index))
+        given = {factor.key for factor in study.factors}
+        problems += [
+            one
+            for one in _check_target(system, ("system", index))
+            if one.path[-1] not in given or not one.text.startswith("is missing")
+        ]
     problems += _check_boots(study)
     fallback = None if directory is None or study.fallback is None else directory / study.fallback
     # `Path.is_file` raises where a name is too long to be one.
@@ -277,6 +287,14 @@ def _check_study(study: Study, directory: Path | None) -> list[Problem]:
         text = f'"{study.fallback}" is no file beside this study; name one, or leave the key out'
         problems.append(Problem(("fallback",), text))
     return problems
+
+
+def _check_arms(study: Study) -> Iterator[Problem]:
+    """What levels mean only together, for the first arm in which something is wrong."""
+    for arm in study.systems:
+        for problem in _check_target(arm, ()):
+            yield Problem(("factor", 0), f"with {arm.title} {problem.path[-1]} {problem.text}")
+            return
 
 
 def _check_boots(study: Study) -> list[Problem]:

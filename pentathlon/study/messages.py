@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from pentathlon.safeio.suggestion import did_you_mean, listing
 from pentathlon.study.commands.model import OwnMetric, OwnWorkload
+from pentathlon.study.factorial.model import Factor, Fraction
 from pentathlon.study.model import (
     KINDS,
     Evaluation,
@@ -42,6 +43,8 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("system", "ssh"): Ssh,
     ("system", "peer", "ssh"): Ssh,
     ("system", "steps"): PreparationStep,
+    ("factor",): Factor,
+    ("fraction",): Fraction,
     ("suite",): Suite,
     ("suite", "workloads"): WorkloadChoice,
     ("workload",): OwnWorkload,
@@ -56,6 +59,7 @@ _EXAMPLES = {
     "workloads": 'workloads = ["process.*"]',
     "id": 'id = "memory.read"',
     "host": 'host = "NAME"',
+    "levels": 'levels = ["other", "batch"]',
     "do": 'do = "settle"',
     "command": 'command = ["./render", "--size", "{size}"]',
 }

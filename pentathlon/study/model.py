@@ -31,9 +31,11 @@ from pentathlon.safeio.suggestion import listing
 from pentathlon.study.boot import Boot, Power
 from pentathlon.study.commands.model import OwnWorkload, Words
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
+from pentathlon.study.factorial.model import Factor, Fraction
 from pentathlon.study.preparation import PreparationStep, from_file
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
+from pentathlon.study.sysctl import Sysctl
 from pentathlon.study.table import Table
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import Kind
@@ -119,6 +121,10 @@ class Settings(Table):
     """CPUs that serve interrupts, negative ones counted from the last."""
     tcp_congestion_control: str | None = Field(default=None, pattern=r"^[a-z0-9_]+$")
     """`local`: of the machine; `netns`: of the system's own network namespace."""
+    smt: bool | None = None
+    """Whether the processor's cores run several hardware threads (smt/control)."""
+    sysctl: Sysctl | None = None
+    """Other files of /proc/sys by the names that sysctl(8) has for them, and their values."""
     cpu_quota_percent: float | None = Field(default=None, gt=0, le=100_000)
     """CPU bandwidth of the cgroup, in percent of one CPU (100 = one whole CPU)."""
     scheduler: str | None = None
@@ -150,7 +156,7 @@ class Settings(Table):
             parse_scheduler(text)
         return text
 
-    def changed(self) -> dict[str, str | int | float]:
+    def changed(self) -> dict[str, Any]:
         """The settings that are named in the file, in the order of the model."""
         return self.model_dump(exclude_none=True)
 
@@ -231,7 +237,7 @@ class System(Table):
     peer: Peer | None = None
     """A second host, joined to the first by a link."""
     settings: Settings = Settings()
-    """`local`, `netns`: settings of the machine for this system. `ssh`: scheduler and nice."""
+    """`local`, `netns`, `ssh`: settings of the machine for this system."""
     parameters: dict[str, dict[str, Value]] = Field(default_factory=dict)
     """Workload id -> parameters that hold for this system only. Its rows are qualified as such."""
     commands: dict[str, Words] = Field(default_factory=dict)
@@ -438,6 +444,8 @@ class Evaluation(Table):
     declared: tuple[str, ...] | None = None
     """Workloads, or WORKLOAD.METRIC, with patterns, or whole keys of single rows, that the study is
     about; the others are exploratory. None declares everything."""
+    headlines: bool = False
+    """Instead of `declared`: the study is about one metric of each workload."""
     exclude: tuple[str, ...] = ()
     """Rules that leave samples out by the counters beside them, such as "steal_percent > 2"."""
     moderated: bool = False
@@ -448,9 +456,18 @@ class Evaluation(Table):
     def _without_moderated(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Rules without it are written as before there was any: plans keep their hash."""
         written: dict[str, Any] = handler(self)
-        if written.get("moderated") is False:
-            del written["moderated"]
+        for name in ("moderated", "headlines"):
+            if written.get(name) is False:
+                del written[name]
         return written
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Evaluation:
+        if self.headlines and self.declared is not None:
+            raise ValueError(
+                "headlines choose what is declared themselves; leave out headlines, or declared"
+            )
+        return self
 
     @field_validator("exclude", mode="before")
     @classmethod
@@ -540,6 +557,14 @@ class Study(Table):
     """Seed of every random order of the plan."""
     fallback: str | None = None
     """Study file, relative to this one, that runs instead when a target cannot be prepared."""
+    design: Literal["comparison", "factorial"] = "comparison"
+    """What is asked: how systems compare with the reference, or which settings of one system
+    matter."""
+    factors: tuple[Factor, ...] = Field(alias="factor", default=())
+    """Settings of the one system of a factorial design; when it is loaded, each combination of
+    their levels becomes a system."""
+    fraction: Fraction | None = None
+    """Which part of all combinations is measured; None: all of them."""
     procedure: Procedure = Procedure()
     evaluation: Evaluation = Evaluation()
     weights: dict[str, Weight] = Field(default_factory=dict)
@@ -563,18 +588,21 @@ class Study(Table):
             return value
         return {**value, "suite": [{"name": OWN_SUITE, "workloads": list(dict.fromkeys(ids))}]}
 
-    @field_validator("include", "workloads", mode="before")
+    @field_validator("include", "workloads", "factors", mode="before")
     @classmethod
     def _tuples(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
 
     @model_serializer(mode="wrap")
     def _without_commands(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A study without commands is written as before there were any: plans keep their hash."""
+        """A study without commands or factors is written as before there were any: plans keep their
+        hash."""
         written: dict[str, Any] = handler(self)
-        for name in ("include", "workload", "workloads"):
+        for name in ("include", "workload", "workloads", "factor", "factors", "fraction"):
             if name in written and not written[name]:
                 del written[name]
+        if written.get("design") == "comparison":
+            del written["design"]
         return written
 
     @field_validator("systems", "suites", mode="before")

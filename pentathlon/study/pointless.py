@@ -9,6 +9,9 @@ from typing import Any
 
 from pentathlon.study.aa_study import differences
 from pentathlon.study.catalog import Catalog
+from pentathlon.study.dependence import untouched
+from pentathlon.study.factorial.expand import design_of
+from pentathlon.study.factorial.pointless import measured, own, pointless_factors
 from pentathlon.study.model import System
 from pentathlon.study.plan import Plan
 
@@ -23,6 +26,9 @@ FILES = "files"
 
 def pointless(plan: Plan, catalog: Catalog, present: Present) -> list[str]:
     """One sentence for each thing that differs in the study and in nothing that is measured."""
+    design = design_of(plan.study)
+    if design is not None:
+        return list(pointless_factors(plan, _areas(plan, catalog), present, design))
     found: list[str] = []
     areas = _areas(plan, catalog)
     for first, second in combinations(plan.study.systems, 2):
@@ -64,8 +70,8 @@ class _Look:
         """Why a key of the study that differs makes no difference, or None if it may make one."""
         table, _, name = key.partition(".")
         both = (self.first, self.second)
-        if key == "settings.tcp_congestion_control" and not self.areas.intersection(TCP_AREAS):
-            return "no workload of the study uses TCP"
+        if table == "settings" and (why := self._untouched(name)) is not None:
+            return why
         # What the study does not set of a system on this machine is as the machine has it.
         if table == "settings" and all(system.kind.place == "here" for system in both):
             values = {_effective(system, name, self.present) for system in both}
@@ -79,6 +85,12 @@ class _Look:
         if key == "behaves" and FILES not in self.areas:
             return "no workload of the study serves files"
         return None
+
+    def _untouched(self, setting: str) -> str | None:
+        """Why no workload of the study can depend on a setting, or None."""
+        if setting == "tcp_congestion_control" and not self.areas.intersection(TCP_AREAS):
+            return "no workload of the study uses TCP"
+        return untouched(setting, measured(self.plan, self.areas), own(self.plan))
 
 
 def _effective(system: System, name: str, present: Present) -> str | None:

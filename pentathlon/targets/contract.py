@@ -235,6 +235,20 @@ class Target(ABC):
             raise TargetError(f"`{command}` ended with {done.returncode}: {lines[-1]}")
         return "done", command
 
+    def copy_proc(self, into: Path) -> bool:
+        """Where the system is another machine, copy those files of its /proc that show its load.
+
+        Args:
+            into: a directory; the files are `proc/...` below it.
+
+        Returns:
+            Whether there are any.
+
+        Raises:
+            Busy: another run measures there.
+        """
+        return False
+
     def bytes_written(self) -> int | None:
         """Bytes that one boot itself writes to disk, or None if that is not known."""
         return 0

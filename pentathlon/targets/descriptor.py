@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from pentathlon.machine.choices import Choice, choices
 from pentathlon.machine.finding import Finding
 from pentathlon.targets.plain import PlainSystem
 
@@ -102,6 +103,16 @@ class Doctor:
     def installs(self) -> Iterator[Install]:
         """What can be got for it."""
         return iter(())
+
+    def settings(self, system: SystemSpec) -> list[Choice]:
+        """What its systems let be set, with the present values; nothing is changed.
+
+        Raises:
+            TargetError: a machine cannot be asked.
+        """
+        if self.kind.settings == EVERY:
+            return choices()
+        return [Choice(key, None, "", ()) for key in self.kind.settings]
 
     def put_back(self, state_dir: Path) -> list[str]:
         """Put back what crashed sessions left changed on other machines.

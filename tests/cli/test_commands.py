@@ -58,7 +58,7 @@ def test_version(shop: Shop) -> None:
         (["tables", "--study", "martinovic"], 2, "martinovic2012"),
         (["tables", "--table", "table-99"], 2, "table-99"),
         (["compare", "nowhere"], 2, "nowhere is no result directory"),
-        (["report", "--format", "html,pdf"], 2, '"pdf" is no report format'),
+        (["report", "--format", "html,docx"], 2, '"docx" is no report format'),
         (["report", "--open", "maybe"], 2, "use yes or no"),
         (["catalog", "fake.alpah"], 2, 'did you mean "fake.alpha"?'),
         (["run", "--blocks", "0", "x.toml"], 2, "Invalid value for '--blocks'"),

@@ -41,6 +41,8 @@ def code_words(text: str) -> set[str]:
         boot.Expect,
         boot.Power,
         preparation.PreparationStep,
+        model.Factor,
+        model.Fraction,
         model.Suite,
         model.WorkloadChoice,
         OwnWorkload,

@@ -75,6 +75,15 @@ def test_styles_stay_with_their_words() -> None:
     assert characters.showable(text, "utf-8") is text
 
 
+def test_a_line_does_not_end_between_a_number_and_its_unit() -> None:
+    text = Text(" ".join(["12\N{NO-BREAK SPACE}% faster"] * 9))
+    for encoding, space in (("utf-8", "\N{NO-BREAK SPACE}"), ("ascii", " ")):
+        for width in range(12, 30):
+            for line in printed(text, encoding, width).splitlines():
+                assert not line.startswith("%"), (encoding, width)
+                assert f"12{space}%" in line or line.strip() == "faster"
+
+
 def test_what_is_shown_instead() -> None:
     for character, equivalent in characters.EQUIVALENTS.items():
         assert equivalent.isascii(), character

@@ -60,7 +60,7 @@ def test_a_planted_difference_between_two_commands_is_found(real: Shop) -> None:
     assert "higher is better" in how and "looks after " in how
     # The judgement is that of every other result.
     compared = real.call("compare", "result", "--only", "try.command.metric")
-    assert "slower by at least 1\N{NO-BREAK SPACE}%" in compared.out
+    assert re.search("▼ \\w+ +5\N{NO-BREAK SPACE}% slower, sure", compared.out)
     # The study that was kept is one.
     kept = tomllib.loads((real.directory / "kept.toml").read_text())
     assert kept["workload"][0]["command"] == ["./old"]

@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from pentathlon.doctor.quiet import disturbances
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine import processes
+from pentathlon.machine.claims import Busy
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.study.reach import Ssh
 from pentathlon.targets.ssh.target import SshTarget
@@ -281,15 +283,56 @@ def test_a_cpu_that_is_not_there(server: Sshd, real_agent: Path, state: Path) ->
         target(server, real_agent, state, cpus=(4096,)).prepare()
 
 
+def test_a_run_of_another_machine_is_not_joined(
+    tmp_path: Path, real_agent: Path, state: Path
+) -> None:
+    server = Sshd(tmp_path / "sshd")
+    with (server.directory / "sshd.conf").open("a") as file:
+        file.write(f"SetEnv TMPDIR={tmp_path}\n")
+    other = tmp_path / "pentathlon-there-fedcba9876543210"
+    other.mkdir()
+    boot_id = Path("/proc/sys/kernel/random/boot_id").read_text()
+    (other / "guard").write_text(f"{os.getpid()} {boot_id}")
+    (other / "owner").write_text("another-machine alice on office\n")
+    server.start()
+    try:
+        made = target(server, real_agent, state)
+        made.prepare()
+        with pytest.raises(Busy, match=r"^bench is taken by a run of alice on office; wait"):
+            made.copy_proc(state)
+        with pytest.raises(TargetError, match=r"^bench is taken by a run of alice on office"):
+            made.boot(BOOT_S)
+        # A run of this machine takes its turn by the locks here.
+        (other / "owner").write_text(f"{boot_id.strip()} alice on office\n")
+        made.boot(BOOT_S).stop()
+        # What a guard left that has ended takes nothing.
+        (other / "owner").write_text("another-machine alice on office\n")
+        (other / "guard").write_text(f"{os.getpid()} another-boot\n")
+        made.boot(BOOT_S).stop()
+        assert not other.exists()
+    finally:
+        server.stop()
+
+
+def test_the_load_of_the_other_machine_is_read_there(
+    server: Sshd, real_agent: Path, state: Path, tmp_path: Path
+) -> None:
+    made = target(server, real_agent, state)
+    made.prepare()
+    assert made.copy_proc(tmp_path)
+    assert (tmp_path / "proc/loadavg").read_text().count(".") == 3
+    assert (tmp_path / "proc/stat").read_text().startswith("cpu ")
+    comm = Path(f"/proc/{os.getpid()}/comm").read_text()
+    assert (tmp_path / f"proc/{os.getpid()}/comm").read_text() == comm
+    assert isinstance(disturbances(tmp_path, lambda _: None), list)
+
+
 def test_wrong_options_are_one_sentence(tmp_path: Path, state: Path) -> None:
     with pytest.raises(TargetError, match="names no machine; add ssh"):
         make_target(FakeSystem(target="ssh"), tmp_path, state)
     ssh = Ssh(host="bench")
     with pytest.raises(TargetError, match='the option "kernel", which the target "ssh" does not'):
         make_target(FakeSystem(target="ssh", ssh=ssh, kernel="6.1"), tmp_path, state)
-    huge = FakeSettings({"transparent_hugepage": "never"})
-    with pytest.raises(TargetError, match='"transparent_hugepage", which the target "ssh" does'):
-        make_target(FakeSystem(target="ssh", ssh=ssh, settings=huge), tmp_path, state)
 
 
 def test_marks_of_this_test_run_reach_no_further(server: Sshd, real_agent: Path) -> None:

@@ -1,5 +1,6 @@
 """The index of examples names every example, with the systems and boots of its plan."""
 
+import math
 import re
 import tomllib
 from typing import Any
@@ -22,5 +23,7 @@ def test_every_example_has_a_row() -> None:
 def test_systems_and_boots(name: str) -> None:
     study: dict[str, Any] = tomllib.loads((ROOT / "examples" / f"{name}.toml").read_text())
     kinds = [f"{one['target']}{'+' * ('peer' in one)}" for one in study["system"]]
-    boots = len(kinds) * study.get("procedure", {}).get("blocks", 5)
+    # In a factorial design each combination of levels is booted.
+    arms = math.prod(len(one["levels"]) for one in study.get("factor", ()))
+    boots = len(kinds) * arms * study.get("procedure", {}).get("blocks", 5)
     assert ROWS[name] == f"{', '.join(dict.fromkeys(kinds))} | {boots}"

@@ -18,6 +18,8 @@ Examples:
 
     pentathlon report results/two-kernels-20260101T120000Z --format html,csv,latex
 
+    pentathlon report --format svg,pdf,siunitx,methods --columns 1    (for a paper)
+
     pentathlon report --open no
 
     pentathlon report --delta 2 --weights process=2,memory=1
@@ -26,6 +28,9 @@ Examples:
 """
 
 COMPARE_HELP = """Print the judgement of a result: every system against the reference.
+
+The answer in a line for each area comes first, then the strongest differences, what is open with
+the command that would decide it, and what was not measured. --tables prints the tables behind it.
 
 Name two systems to compare the second with the first, regardless of the study's reference is.
 Name a second result to compare a system of it with the first result's: unpaired, so more cautious.
@@ -36,6 +41,8 @@ otherwise, and every output is then marked "post hoc".
 Examples:
 
     pentathlon compare results/two-kernels-20260101T120000Z
+
+    pentathlon compare --tables
 
     pentathlon compare --only "process.*" --delta 2
 
@@ -59,13 +66,16 @@ def report(
         typer.Option(
             "--format",
             "-f",
-            help="Formats with commas: html, csv, markdown, latex, json, hyperfine, bmf, "
-            "benchstat.",
+            help="Formats with commas: html, csv, markdown, latex, siunitx, json, hyperfine, "
+            "bmf, benchstat, methods, svg, pdf.",
         ),
     ] = "html",
     directory: Annotated[
         Path | None, typer.Option("--out", help="Directory.", show_default="the result's own")
     ] = None,
+    columns: Annotated[
+        int, typer.Option(min=1, max=2, help="Columns of a page that svg and pdf go over.")
+    ] = 2,
     open_it: Annotated[
         str, typer.Option("--open", metavar="yes|no", help="Open the HTML in a browser.")
     ] = "no",
@@ -84,6 +94,7 @@ def report(
         formats=formats,
         directory=directory,
         open_it=open_it,
+        columns=columns,
         delta=delta,
         confidence=confidence,
         declared=declared,
@@ -109,9 +120,10 @@ def compare(
         typer.Argument(help="With two results: system of the second.", show_default="the same"),
     ] = None,
     *,
-    full: Annotated[
-        bool, typer.Option("--full", help="Every row, not only the telling ones.")
+    tables: Annotated[
+        bool, typer.Option("--tables", help="The tables too, with a line for each curve.")
     ] = False,
+    full: Annotated[bool, typer.Option("--full", help="The tables with every case.")] = False,
     delta: judging.DeltaOption = None,
     confidence: judging.ConfidenceOption = None,
     declared: judging.DeclaredOption = None,
@@ -127,6 +139,7 @@ def compare(
         a,
         b,
         c,
+        tables=tables,
         full=full,
         delta=delta,
         confidence=confidence,

@@ -24,6 +24,8 @@ Examples:
 
     pentathlon run examples/two-kernels.toml --blocks 10 --out results/long
 
+    pentathlon run examples/two-kernels.toml --limit 2m
+
     pentathlon run --resume    (the newest unfinished result in ./results)
 
     pentathlon run --resume results/two-kernels-20260101T120000Z
@@ -42,6 +44,14 @@ def run(
     *,
     blocks: Annotated[
         int | None, typer.Option(min=1, help="Number of blocks instead of the study's.")
+    ] = None,
+    limit: Annotated[
+        str | None,
+        typer.Option(
+            help="Time for the whole study, such as 2m: its blocks, and if need be its iterations, "
+            "are chosen by what the pilot took.",
+            show_default=False,
+        ),
     ] = None,
     out_directory: Annotated[
         Path | None,
@@ -70,6 +80,7 @@ def run(
     work.run(
         study,
         blocks=blocks,
+        limit=limit,
         out_directory=out_directory,
         resume=resume,
         no_report=no_report,

@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+import statistics
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import polars as pl
 
 from pentathlon.evaluate.display import percent_text
-from pentathlon.evaluate.estimators.ratio import POWER, t_quantile
+from pentathlon.evaluate.estimators.ratio import POWER, log_of, t_quantile
 from pentathlon.evaluate.model import Comparison, Effect, Row
+from pentathlon.evaluate.model_aggregate import Mean
+from pentathlon.evaluate.model_factorial import TermEffect
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.safeio.escaping import one_line
@@ -34,18 +37,24 @@ def blocks_to_decide(effect: Effect, rule: Rule) -> tuple[int, bool] | None:
     None where no number of blocks that a study can have decides it.
     """
     assert effect.sd is not None and effect.adjusted_confidence is not None
-    done = effect.blocks
-    away, room = abs(effect.mean), rule.delta - abs(effect.mean)
-    distance, level = max(away, room), 1.0 - effect.adjusted_confidence
-
-    missed = (1.0 - POWER) * (2.0 if away >= room else 1.0)
     # The error with its degrees of freedom, and the level: the row's own, and the one behind its
     # verdict where it borrows, for a claim needs both.
+    done, level = effect.blocks, 1.0 - effect.adjusted_confidence
     own = (effect.sd / math.sqrt(done), done - 1.0)
     tests = [(*own, level)]
     if effect.moderated is not None:
         lent = (effect.moderated.error, effect.moderated.freedom)
         tests = [(*lent, level), (*own, rule.rate)]
+    return _blocks(effect.mean, done, tests, rule)
+
+
+def _blocks(
+    mean: float, done: int, tests: Sequence[tuple[float, float, float]], rule: Rule
+) -> tuple[int, bool] | None:
+    """Blocks from which all tests, by error, freedom and level, have power 0.8."""
+    away, room = abs(mean), rule.delta - abs(mean)
+    distance = max(away, room)
+    missed = (1.0 - POWER) * (2.0 if away >= room else 1.0)
 
     def enough(blocks: int) -> bool:
         levels = rule.levels(blocks)
@@ -56,6 +65,33 @@ def blocks_to_decide(effect: Effect, rule: Rule) -> tuple[int, bool] | None:
                 return False
         return True
 
+    found = _fewest(enough, done)
+    return None if found is None else (found, away >= room)
+
+
+def blocks_for_mean(mean: Mean, rule: Rule) -> tuple[int, bool] | None:
+    """The same for a mean over rows, whose interval is at the study's confidence for itself alone.
+
+    None where its interval is not known, or no number of blocks decides it.
+    """
+    if mean.low_percent is None or mean.high_percent is None or mean.blocks < 2:
+        return None
+    done, room = mean.blocks, rule.delta - abs(mean.mean)
+    half = (log_of(mean.high_percent) - log_of(mean.low_percent)) / 2.0
+    error = half / t_quantile(rule.rate, done - 1.0)
+    distance = max(abs(mean.mean), room)
+    missed = (1.0 - POWER) * (2.0 if abs(mean.mean) >= room else 1.0)
+
+    def enough(blocks: int) -> bool:
+        needed = t_quantile(rule.rate, blocks - 1.0) + t_quantile(missed, blocks - 1.0)
+        return needed * error * math.sqrt(done / blocks) <= distance
+
+    found = _fewest(enough, done)
+    return None if found is None else (found, abs(mean.mean) >= room)
+
+
+def _fewest(enough: Callable[[int], bool], done: int) -> int | None:
+    """The fewest blocks that are enough, and more than those that are done."""
     if not enough(MOST_BLOCKS):
         return None
     low, high = done, MOST_BLOCKS
@@ -63,7 +99,7 @@ def blocks_to_decide(effect: Effect, rule: Rule) -> tuple[int, bool] | None:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     # Enough by this estimate and not decided: half of such studies are not.
-    return high, away >= room
+    return high
 
 
 def block_seconds(samples: pl.DataFrame) -> float | None:
@@ -88,13 +124,11 @@ def explain(
         study_file: the study file of the run, as the command names it.
         seconds: what a block takes.
     """
-    # As a shell takes it; a byte that is no character is shown as an escape.
-    named = one_line(shlex.quote(study_file))
     return tuple(
         row.model_copy(
             update={
                 "comparisons": tuple(
-                    _explained(one, rule, named, seconds) for one in row.comparisons
+                    _explained(one, rule, study_file, seconds) for one in row.comparisons
                 )
             }
         )
@@ -108,14 +142,41 @@ def _explained(one: Comparison, rule: Rule, study_file: str, seconds: float | No
         return one
     if effect.sd is None or effect.adjusted_confidence is None or effect.sd == 0.0:
         return one
-    sentence = _needs(effect, rule, study_file, seconds)
+    found = blocks_to_decide(effect, rule)
+    sentence = _needs(effect.sd, found, rule, study_file, seconds)
     reason = f"{one.reason}; {sentence}" if one.reason else sentence
     return one.model_copy(update={"reason": reason})
 
 
-def _needs(effect: Effect, rule: Rule, study_file: str, seconds: float | None) -> str:
-    spread = percent_text(math.expm1(min(effect.sd or 0.0, 1.0)) * 100.0)
-    found = blocks_to_decide(effect, rule)
+def explain_effects(
+    effects: Sequence[TermEffect], rule: Rule, study_file: str, seconds: float | None
+) -> tuple[TermEffect, ...]:
+    """The effects of a factorial design, the inconclusive ones with what would decide them."""
+    return tuple(_explained_effect(one, rule, study_file, seconds) for one in effects)
+
+
+def _explained_effect(
+    one: TermEffect, rule: Rule, study_file: str, seconds: float | None
+) -> TermEffect:
+    if one.verdict is not Verdict.INCONCLUSIVE or one.adjusted_confidence is None:
+        return one
+    if one.mean is None or one.percent is None or len(one.log_ratios) != one.blocks:
+        return one
+    sd = statistics.stdev(one.log_ratios)
+    if sd == 0.0:
+        return one
+    # By its own spread at the level of the family: what it borrows makes it a little less.
+    test = (sd / math.sqrt(one.blocks), one.blocks - 1.0, 1.0 - one.adjusted_confidence)
+    found = _blocks(one.mean, one.blocks, [test], rule)
+    sentence = _needs(sd, found, rule, study_file, seconds)
+    reason = f"{one.reason}; {sentence}" if one.reason else sentence
+    return one.model_copy(update={"reason": reason})
+
+
+def _needs(
+    sd: float, found: tuple[int, bool] | None, rule: Rule, study_file: str, seconds: float | None
+) -> str:
+    spread = percent_text(math.expm1(min(sd, 1.0)) * 100.0)
     if found is None:
         return (
             f"its blocks vary by {spread}, so no number of blocks that a study can have would "
@@ -123,11 +184,18 @@ def _needs(effect: Effect, rule: Rule, study_file: str, seconds: float | None) -
         )
     blocks, differs = found
     what = "a difference of this size" if differs else f"equality within ±{rule.delta_percent:g} %"
-    took = "" if seconds is None else f", {duration(seconds * blocks)}"
     return (
         f"its blocks vary by {spread}; about {blocks:,} blocks would show {what}: "
-        f"pentathlon run {study_file} --blocks {blocks}{took}"
+        f"{command(study_file, blocks, seconds)}"
     )
+
+
+def command(study_file: str, blocks: int, seconds: float | None) -> str:
+    """The command that measures so many blocks, with its time."""
+    # As a shell takes it; a byte that is no character is shown as an escape.
+    named = one_line(shlex.quote(study_file))
+    took = "" if seconds is None else f", {duration(seconds * blocks)}"
+    return f"pentathlon run {named} --blocks {blocks}{took}"
 
 
 def duration(seconds: float) -> str:

@@ -1,5 +1,5 @@
-"""Files for other programs and for papers: CSV, Markdown, LaTeX and JSON of an evaluation, and the
-formats of hyperfine, Bencher and benchstat.
+"""Files for other programs and for papers: CSV, Markdown, LaTeX and JSON of an evaluation, its
+pictures, and the formats of hyperfine, Bencher and benchstat.
 
 Markdown and LaTeX are for reading and round; the others hold numbers in full precision.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.report import posthoc
+from pentathlon.report.export import effects, methods
 from pentathlon.report.export.bencher import to_bencher
 from pentathlon.report.export.benchstat import to_benchstat
 from pentathlon.report.export.comma_separated import to_csv
@@ -20,12 +21,14 @@ from pentathlon.report.export.hyperfine import to_hyperfine
 from pentathlon.report.export.latex import to_latex
 from pentathlon.report.export.markdown import to_markdown
 from pentathlon.report.export.refusal import ExportError
+from pentathlon.report.export.siunitx import to_siunitx
 from pentathlon.store.files import write_whole
 
 MAKERS: dict[str, tuple[str, Callable[[Evaluation], str]]] = {
     "csv": ("evaluation.csv", to_csv),
     "markdown": ("evaluation.md", to_markdown),
     "latex": ("evaluation.tex", to_latex),
+    "siunitx": ("evaluation.siunitx.tex", to_siunitx),
     "json": ("evaluation.json", to_json),
     "hyperfine": ("evaluation.hyperfine.json", to_hyperfine),
     "bmf": ("evaluation.bmf.json", to_bencher),
@@ -33,17 +36,35 @@ MAKERS: dict[str, tuple[str, Callable[[Evaluation], str]]] = {
 }
 """Each format's file and its writer."""
 
-FORMATS = ("html", *MAKERS)
+METHODS: dict[str, Callable[[Evaluation, ResultLike], str]] = {
+    "methods.md": methods.to_markdown,
+    "methods.tex": methods.to_latex,
+    "methods.bib": methods.to_bibtex,
+}
+"""The files of the format "methods"."""
+
+PICTURES = ("svg", "pdf")
+"""Vector graphics: a file for each picture."""
+
+FORMATS = ("html", *MAKERS, "methods", *PICTURES)
 """What `write` can make; "html" is the report as a page."""
+
+COLUMNS = (1, 2)
+"""Of a page, over which pictures go."""
 
 
 def write(
-    evaluation: Evaluation, result: ResultLike, directory: Path, formats: Iterable[str]
+    evaluation: Evaluation,
+    result: ResultLike,
+    directory: Path,
+    formats: Iterable[str],
+    columns: int = 2,
 ) -> list[Path]:
     """Write an evaluation in some formats into a directory, which is made if it is missing.
 
     Args:
         formats: names from `FORMATS`.
+        columns: width of the pictures for papers, from `COLUMNS`.
 
     Returns:
         The files, in the order of the formats.
@@ -66,9 +87,42 @@ def write(
 
             path = directory / posthoc.file_name("report.html", evaluation)
             page.write(evaluation, result, path)
+        elif name == "methods":
+            for file, make_text in METHODS.items():
+                path = directory / posthoc.file_name(file, evaluation)
+                write_whole(path, make_text(evaluation, result))
+                files.append(path)
+            continue
+        elif name in PICTURES:
+            files += _pictures(evaluation, result, directory, name, columns)
+            continue
         else:
             file, make = MAKERS[name]
             path = directory / posthoc.file_name(file, evaluation)
             write_whole(path, make(evaluation))
+            if name == "csv" and evaluation.factorial is not None:
+                files.append(path)
+                path = directory / posthoc.file_name(effects.FILE, evaluation)
+                write_whole(path, effects.to_csv(evaluation, evaluation.factorial))
         files.append(path)
+    return files
+
+
+def _pictures(
+    evaluation: Evaluation, result: ResultLike, directory: Path, name: str, columns: int
+) -> list[Path]:
+    if columns not in COLUMNS:
+        raise ExportError(f"pictures go over 1 or 2 columns of a page, and not {columns}")
+    try:
+        # Matplotlib takes longer to load than most exports to be written.
+        from pentathlon.report.figures import every  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "matplotlib":
+            raise
+        raise ExportError(
+            "pictures as SVG and PDF need matplotlib; pip install 'pentathlon[analysis]'"
+        ) from error
+    files = every.write(evaluation, result, directory, [name], columns)
+    if not files:
+        raise ExportError("this result has no picture: nothing was compared or measured")
     return files

@@ -28,18 +28,28 @@ from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.evaluate.warnings import TITLE as STARVED
 from pentathlon.evaluate.warnings import starved_lines, warnings
 from pentathlon.literature.filled.section import sections
-from pentathlon.report import posthoc
+from pentathlon.report import posthoc, starts
 from pentathlon.report.answer import answers, sentence
+from pentathlon.report.areas import legend, overviews
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.experiments import registry
-from pentathlon.report.failures import grouped
-from pentathlon.report.html import diagnostics, screenshots, view
+from pentathlon.report.failures import across
+from pentathlon.report.html import diagnostics, factorial, relevance, screenshots, terms, view
 from pentathlon.report.html.payload import payload, plain, tips
+from pentathlon.report.open_questions import questions
 from pentathlon.store.counted import counted_boots
 from pentathlon.store.files import write_whole
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
-SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "file_services.js", "report.js")
+SCRIPTS = (
+    "overview.js",
+    "sweeps.js",
+    "overlays.js",
+    "jitters.js",
+    "file_services.js",
+    "factors.js",
+    "report.js",
+)
 
 
 def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
@@ -60,16 +70,25 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
         .render(
             version=__version__,
             evaluation=evaluation,
-            failures=grouped(evaluation.failures),
+            failures=across(evaluation.failures),
             study=evaluation.study,
             post_hoc=posthoc.words(evaluation),
             systems=evaluation.systems,
             answers=answers(evaluation),
             decisions=decisions(evaluation),
+            overviews={one.system: one for one in overviews(evaluation)},
+            legend=legend(evaluation),
+            questions=questions(evaluation),
+            picture=view.overview_picture,
+            glossary=terms.entries(post_hoc=bool(evaluation.study.post_hoc)),
+            inventory_groups=relevance.groups(evaluation),
+            start=starts.noun(evaluation.systems),
+            starts=starts.plurals(evaluation),
             best=best_words(evaluation),
             weights=weights_words(evaluation),
             areas=areas,
             papers=_papers(evaluation, areas),
+            factorial=_factorial(evaluation),
             screenshots=_screenshots(evaluation, result),
             sections=_sections(evaluation),
             why=diagnostics.why(evaluation),
@@ -98,6 +117,13 @@ def _papers(evaluation: Evaluation, areas: Sequence[view.Area]) -> str:
     found = sections(evaluation, anchors)
     template = _environment().from_string(asset("papers.html.j2"))
     return template.render(papers=found, glyphs=view.GLYPHS) if found else ""
+
+
+def _factorial(evaluation: Evaluation) -> str:
+    """What a factorial design shows; "" without one."""
+    found = factorial.values(evaluation)
+    template = _environment().from_string(asset(factorial.ASSET))
+    return template.render(**found) if found else ""
 
 
 def packed(text: str) -> str:
@@ -152,6 +178,8 @@ def _environment() -> Environment:
         significant=significant,
         trim_number=trim,
         sentence=sentence,
+        term=terms.link,
+        terms=terms.marked,
         json=lambda value: json.dumps(value, ensure_ascii=False, sort_keys=True),
     )
     return environment

@@ -20,7 +20,7 @@ from pentathlon.evaluate.levels.curves import claimed_caches
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.experiments import registry
-from pentathlon.report.html import gaps, sweeps
+from pentathlon.report.html import factorial, gaps, sweeps
 from pentathlon.report.html.view import Area
 
 DIGITS, SCREEN_DIGITS = 7, 5
@@ -71,7 +71,9 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
             }
             for one in evaluation.scalings
         ],
+        "areas": _areas(evaluation, names),
         "sweeps": sweeps.payload(evaluation, short),
+        **factorial.payload(evaluation, rounded),
         **{
             name: make(evaluation, result, short, rounded)
             for entry in registry.SHOWN
@@ -79,6 +81,23 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
         },
         "samples": _samples(evaluation, result.samples(), names),
     }
+
+
+def _areas(evaluation: Evaluation, names: list[str]) -> list[list[Any]]:
+    """[system, area, ratio, low, high] of the mean of each area."""
+    return [
+        [
+            names.index(whole.system),
+            mean.name,
+            *(
+                None if one is None else rounded(min(max(1 + one / 100, 1 / KNOWN), KNOWN))
+                for one in (mean.percent, mean.low_percent, mean.high_percent)
+            ),
+        ]
+        for whole in evaluation.aggregates
+        for mean in whole.means
+        if mean.kind == "area" and whole.system in names
+    ]
 
 
 def tips(areas: Sequence[Area]) -> list[list[Any]]:

@@ -33,6 +33,12 @@ FOREST = (
     "region is ±δ."
 )
 
+OVERVIEW = (
+    "Every metric of every area with its interval, coloured by verdict; right of 0 is faster. "
+    "The diamond is the mean of the area. Steps of the axis widen towards both ends; the shaded "
+    "region is ±δ. A line that ends at the edge goes on."
+)
+
 GLYPHS = {
     Verdict.FASTER_BY_DELTA: "▲",
     Verdict.FASTER: "△",
@@ -62,7 +68,6 @@ class Mean:
 class Judgement:
     """The cells of one comparison."""
 
-    difference: str
     speed: str
     interval: str
     verdict: Verdict | None
@@ -73,7 +78,7 @@ class Judgement:
     detail: str
 
 
-UNTOUCHED = Judgement("–", "–", "", None, "–", "", (), "measured by neither of the two")
+UNTOUCHED = Judgement("–", "", None, "–", "", (), "measured by neither of the two")
 """A row that only another system measured; its cells keep their columns."""
 
 
@@ -134,6 +139,11 @@ class Figure:
 
 
 Figures = tuple[Figure, ...]
+
+
+def overview_picture(system: str) -> Figure:
+    """The picture of all metrics of one system."""
+    return Figure("overview", system, OVERVIEW)
 
 
 @dataclass(frozen=True)
@@ -459,10 +469,10 @@ def _judgement(one: Comparison, shared: Sequence[str], *, mark: str = "") -> Jud
             borrowed = f"with the variance of its group {interval_text(*ends, '{} to {}')}"
         parts = [part for part in (detail, adjusted, borrowed, *_checks(effect)) if part]
         detail = ". ".join(parts)
+    if one.difference_percent is not None:
+        raw = f"the means shown differ by {signed_percent(one.difference_percent)} %"
+        detail = f"{detail}. {raw}" if detail else raw
     return Judgement(
-        difference="–"
-        if one.difference_percent is None
-        else signed_percent(one.difference_percent),
         speed="–" if effect is None else signed_percent(effect.percent),
         interval=interval,
         verdict=one.verdict,

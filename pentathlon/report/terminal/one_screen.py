@@ -11,7 +11,7 @@ from rich.text import Text
 from pentathlon.evaluate.display import interval_text, percent_text, scale, significant
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.report.failures import grouped
+from pentathlon.report.failures import across
 from pentathlon.report.terminal.distribution import picture
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
@@ -43,7 +43,7 @@ def render(evaluation: Evaluation, console: Console) -> None:
         console.print(Text("Nothing was measured.", style="bold"))
     for line in _cautions(evaluation):
         console.print(Text(one_line(f"! {line}"), style="magenta"))
-    for failure in grouped(evaluation.failures):
+    for failure in across(evaluation.failures):
         cases = f" ({failure.cases_text})" if failure.cases else ""
         text = f"{failure.system}{cases}: {failure.kind}, {failure.reason}"
         console.print(Text(one_line(text), style="yellow"))

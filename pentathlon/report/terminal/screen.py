@@ -21,7 +21,6 @@ from pentathlon.evaluate.display import (
     scale,
     signed_percent,
     significant,
-    trim,
 )
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
@@ -32,27 +31,28 @@ from pentathlon.report import links, posthoc
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.experiments import registry
-from pentathlon.report.failures import grouped
+from pentathlon.report.terminal import factorial, opening
+from pentathlon.report.terminal.opening import INDENT, LOUD, STYLES, style_of
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
 
 MOST_FINDINGS = 8
+FEW_FINDINGS = 4
+"""On the first screen, which has no tables."""
 WIDE = 118
-"""Columns of a terminal that the raw difference and the interval need too."""
+"""Columns of a terminal that the interval needs too."""
 FEWEST_FOLDED = 3
 """A curve of so many rows is one line of the table, unless all rows are requested."""
 
-STYLES = {1: "bold cyan", -1: "bold yellow", 0: "default"}
-QUIET = {Verdict.INCONCLUSIVE, Verdict.NOT_MEASURED}
-LOUD = {Verdict.UNSTABLE, Verdict.INVALID}
-SIGNS = {1: "▲", -1: "▼"}
 
-
-def render(evaluation: Evaluation, console: Console, full: bool = False) -> None:
-    """Print an evaluation.
+def render(
+    evaluation: Evaluation, console: Console, full: bool = False, *, tables: bool = True
+) -> None:
+    """Print an evaluation: the answer, then the tables behind it.
 
     Args:
         full: every row of every area, instead of one line for each curve.
+        tables: the tables too, and what the answer as a whole depends on.
     """
     study = evaluation.study
     console.print()
@@ -65,15 +65,60 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
         console.print(Text(marked, style="bold magenta"))
     for text in warnings(evaluation):
         console.print(Text(one_line(f"! {text}"), style="bold magenta"))
+    design = evaluation.factorial
+    if design is not None:
+        factorial.render(evaluation, design, console, tables=tables)
+    # What is asked of a design are its effects; its arms stand behind them.
+    found = () if design is not None and not tables else answers(evaluation)
+    opening.answer_lines(evaluation, found, console)
+    if not evaluation.rows:
+        console.print("\nNothing was measured: no finished step has a sample.")
+    for answer in found:
+        opening.strongest(answer, MOST_FINDINGS if tables else FEW_FINDINGS, console)
+    if design is None:
+        opening.open_ones(evaluation, console)
+    if tables:
+        _behind(evaluation, found, console, full)
+    elif not found and design is None:
+        _means_alone(evaluation, console)
+    opening.failed(evaluation, console)
+    whole = tables or not (found or design)
+    hint = "" if whole else "Tables: compare --tables, each case of them: --full.\n"
+    console.print(
+        Text(
+            f"\n{hint}δ = {percent_text(study.delta_percent)}, confidence "
+            f"{percent_text(study.confidence * 100)}, {_measured(evaluation)}, "
+            f"plan {study.plan_hash[:12]}{f', {posthoc.MARK}' if study.post_hoc else ''}",
+            style="dim",
+        )
+    )
+
+
+def _behind(evaluation: Evaluation, found: Sequence[Answer], console: Console, full: bool) -> None:
+    """What the answer rests on: weights, error rates, every table."""
     for decision in decisions(evaluation):
         _decision(decision, console)
     best = best_words(evaluation)
     if best:
         console.print(Text(f"\n{best}"))
-    for answer in answers(evaluation):
+    for answer in found:
         _answer(answer, console)
-    if not evaluation.rows:
-        console.print("\nNothing was measured: no finished step has a sample.")
+    _tables(evaluation, console, full)
+    _legend(evaluation, console, full)
+    _levels(evaluation, console)
+    _experiments(evaluation, console)
+    _links(evaluation, console)
+    _reads(evaluation, console)
+    _starved(evaluation, console)
+
+
+def _means_alone(evaluation: Evaluation, console: Console) -> None:
+    """A single system has no answer but its means."""
+    _tables(evaluation, console, full=False)
+    _legend(evaluation, console, full=False)
+
+
+def _tables(evaluation: Evaluation, console: Console, full: bool) -> None:
     for area in evaluation.areas:
         rows = evaluation.rows_of(area)
         others: list[str | None] = [system.name for system in evaluation.systems[1:]]
@@ -88,21 +133,6 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
                 if chosen:
                     console.print()
                     console.print(tables.table(area, chosen, folded))
-    _legend(evaluation, console, full)
-    _levels(evaluation, console)
-    _experiments(evaluation, console)
-    _links(evaluation, console)
-    _reads(evaluation, console)
-    _starved(evaluation, console)
-    _failures(evaluation, console)
-    console.print(
-        Text(
-            f"\nδ = {percent_text(study.delta_percent)}, confidence "
-            f"{percent_text(study.confidence * 100)}, {_measured(evaluation)}, "
-            f"plan {study.plan_hash[:12]}{f', {posthoc.MARK}' if study.post_hoc else ''}",
-            style="dim",
-        )
-    )
 
 
 def _measured(evaluation: Evaluation) -> str:
@@ -132,29 +162,17 @@ def _decision(one: Decision, console: Console) -> None:
 
 
 def _answer(answer: Answer, console: Console) -> None:
+    """How many metrics got which verdict, and how sure that is."""
     console.print()
-    console.print(Text(answer.headline, style="bold"))
-    line = Text("  ")
+    console.print(Text(one_line(answer.headline), style="bold"))
+    line = Text()
     for number, (verdict, words, count) in enumerate(answer.counts):
         if number:
             line.append(" · ", style="dim")
-        line.append(f"{count} ", style="bold").append(words, style=_style(verdict))
-    console.print(line)
-    for caution in answer.cautions:
-        console.print(Text(f"  ! {sentence(caution)}", style="magenta"))
-    for finding in answer.findings[:MOST_FINDINGS]:
-        place = f", {finding.place}" if finding.place else ""
-        text = Text(f"  {SIGNS[finding.sign]} ", style=STYLES[finding.sign])
-        text.append(one_line(f"{finding.title}{place}: "), style="default not bold")
-        text.append(finding.size)
-        if finding.interval:
-            text.append(f" ({finding.interval})", style="dim not bold")
-        console.print(text)
-    more = len(answer.findings) - MOST_FINDINGS
-    if more > 0:
-        console.print(Text(f"  and {more} more", style="dim"))
+        line.append(f"{count} ", style="bold").append(words, style=style_of(verdict))
+    console.print(Padding(line, INDENT, expand=False))
     if answer.sureness:
-        console.print(Padding(Text(answer.sureness, style="dim"), (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(answer.sureness, style="dim"), INDENT, expand=False))
 
 
 @dataclass(frozen=True)
@@ -165,7 +183,7 @@ class _Table:
     other: str | None
     full: bool
     narrow: bool
-    """Leave out the raw difference and the interval."""
+    """Leave out the interval."""
 
     def table(self, area: str, groups: Sequence[Sequence[Row]], folded: bool) -> Table:
         """One area: single rows, or rows that share a line."""
@@ -185,8 +203,6 @@ class _Table:
                 table.add_column(self.other, justify="right", no_wrap=True)
             table.add_column("unit", no_wrap=True)
         if self.other is not None:
-            if exact:
-                table.add_column("Diff %\nof means", justify="right", no_wrap=True)
             of = "blocks" if self.evaluation.study.in_blocks else "boots"
             table.add_column(f"speed %\nof {of}", justify="right", no_wrap=True)
             if exact:
@@ -219,8 +235,6 @@ class _Table:
             return
         comparisons = [found for row in group if (found := row.comparison(self.other)) is not None]
         effects = [one.effect for one in comparisons if one.effect is not None]
-        if exact:
-            yield _range([one.difference_percent for one in comparisons])
         yield _range([effect.percent for effect in effects])
         if exact:
             yield _interval(effects[0]) if effects else ""
@@ -229,7 +243,7 @@ class _Table:
             yield "layers, not kernels"
 
     def _verdict(self, one: Comparison) -> Text:
-        text = Text(one.words, style=_style(one.verdict))
+        text = Text(one.words, style=style_of(one.verdict))
         shown = self.full or one.verdict in {Verdict.INVALID, Verdict.NOT_MEASURED}
         if any(_of_parameters(caution) for caution in one.cautions):
             text.append(" †", style="default not bold")
@@ -326,21 +340,15 @@ def _tally(comparisons: Sequence[Comparison]) -> Text:
     for verdict in Verdict:
         if counted[verdict]:
             text.append(", " if len(text) else "", style="dim")
-            text.append(f"{counted[verdict]} {words[verdict]}", style=_style(verdict))
+            text.append(f"{counted[verdict]} {words[verdict]}", style=style_of(verdict))
     return text
-
-
-def _style(verdict: Verdict) -> str:
-    if verdict in QUIET:
-        return "dim"
-    return "magenta" if verdict in LOUD else STYLES[verdict.sign]
 
 
 def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
     if not evaluation.rows:
         return
     sentences = [
-        "Diff % is the difference of the means shown, in the unit's own direction; speed % is the "
+        "speed % is the "
         + (
             "mean of the ratios in paired blocks"
             if evaluation.study.in_blocks
@@ -456,18 +464,3 @@ def _starved(evaluation: Evaluation, console: Console) -> None:
     console.print(Text(f"\n{STARVED}", style="bold"))
     for system, text in found:
         console.print(Text(f"  {system}: {text}"))
-
-
-def _failures(evaluation: Evaluation, console: Console) -> None:
-    if not evaluation.failures:
-        return
-    console.print(Text("\nNot measured", style="bold"))
-    for failure in grouped(evaluation.failures):
-        what = f"{failure.what} ({failure.cases_text})" if failure.cases else failure.what
-        times = "" if failure.count == 1 else f" ({trim(failure.count)} times)"
-        later = ", made good later" if failure.resolved else ""
-        console.print(
-            Text(one_line(f"  {failure.system}: {what}: "))
-            .append(failure.kind, style="magenta")
-            .append(one_line(f", {failure.reason}{times}{later}"))
-        )

@@ -1,6 +1,6 @@
 """The kind `ssh`: another machine."""
 
-from pentathlon.targets.descriptor import End, Kind, Program
+from pentathlon.targets.descriptor import EVERY, End, Kind, Program
 
 KIND = Kind(
     name="ssh",
@@ -12,9 +12,9 @@ KIND = Kind(
     keys=("ssh", "agent", "boot", "power"),
     alone="ssh.host",
     required={"ssh": 'ssh = { host = "NAME" }'},
-    # Those that the agent makes for itself, and that need no undoing over there; and those of
-    # Windows, which the agent's guard puts back there.
-    settings=("scheduler", "nice", "power_plan", "core_parking", "defender"),
+    # Those that the agent makes for itself, those of Linux, and those of Windows, which the guard
+    # puts back over there.
+    settings=EVERY,
     # Whether it is Linux or Windows shows when it is reached; each has reasons for the other's.
     idle_tasks=("sync", "fstrim", "drop_caches", "process_idle_tasks"),
     end=End(link="cable", forwards=True),

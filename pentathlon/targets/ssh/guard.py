@@ -22,15 +22,19 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.agent import AGENT, GRAPHICS
 from pentathlon.targets.ssh.client import BROKEN, Address
+from pentathlon.targets.ssh.occupancy import BUSY, OTHERS, owner, taken
 
 END_S = 20.0
 """Longest time for the guard to end the session's processes and to remove its directories."""
 
 COPY_S = 300.0
 
-# Words: token, directory for file workloads or nothing. The mark over there is not the one of this
-# side: the other machine may be this one, and the guard must not end the client that holds it.
-SCRIPT = r"""
+# Words: token, directory for file workloads or nothing, the machine of this side, and who it is.
+# The mark over there is not the one of this side: the other machine may be this one, and the guard
+# must not end the client that holds it.
+SCRIPT = (
+    OTHERS
+    + r"""
 umask 077
 trap '' HUP INT PIPE TERM
 token=$1
@@ -78,6 +82,9 @@ done
 own=$base/pentathlon-there-$token
 mkdir "$own" || exit 3
 echo "$$ $(cat /proc/sys/kernel/random/boot_id)" >"$own/guard"
+echo "$3 $4" >"$own/owner"
+found=$(others "$3")
+[ -z "$found" ] || { echo "$found" >&2; rm -rf -- "$own"; exit BUSY; }
 if [ -n "$2" ]; then
     scratch=$2/pentathlon-$token
     printf '%s' "$scratch" >"$own/scratch"
@@ -91,7 +98,8 @@ echo "$scratch"
 cat >/dev/null
 end "$token" "$own" && undo "$own"; ended=$?
 rm -rf -- "$scratch" "$own" && [ "$ended" = 0 ] && echo "pentathlon clean"
-"""
+""".replace("BUSY", str(BUSY))
+)
 
 # Words: directory, name. Takes the program on standard input and prints its digest.
 COPY = r"""
@@ -105,6 +113,11 @@ else openssl dgst -sha256 -r <"$1/$2"; fi
 # Words: directory, token, verb.
 START = r"""
 echo "$$ $(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)" >>"$1/sessions"
+# The control group with a CPU quota, if the session has one (`settings.GROUP`).
+if [ -f "$1/group" ]; then
+    if [ "$(id -u)" = 0 ]; then S=; else S="sudo -n"; fi
+    echo "$$" | $S tee "$(cat "$1/group")/cgroup.procs" >/dev/null || exit 6
+fi
 cd / && TMPDIR=$1 PENTATHLON_THERE=$2 exec "$1/pentathlon-agent" "$3"
 """
 
@@ -127,7 +140,8 @@ class Guard:
         self._address = address
         self._local = local
         self.token = journal.token
-        command = address.shared(local, SCRIPT, self.token, scratch or "", master=True)
+        words = (self.token, scratch or "", *owner())
+        command = address.shared(local, SCRIPT, *words, master=True)
         self._process = subprocess.Popen(
             launch.wrap(command),
             stdin=subprocess.PIPE,
@@ -182,6 +196,18 @@ class Guard:
             raise TargetError(
                 f"{what} did not arrive whole on {host}: its SHA-256 is {got} there, {want} here"
             )
+
+    def run(self, script: str, *words: str) -> str:
+        """Run a script there; what it prints.
+
+        Raises:
+            TargetError: it failed; its last words.
+        """
+        with Path(os.devnull).open("rb") as nothing:
+            done, output = self._feed("a script", nothing, script, *words)
+        if done.returncode:
+            raise TargetError(f"{self._address.host}: {output}")
+        return done.stdout.decode(errors="replace")
 
     def send(self, script: str, *words: str, file: IO[bytes]) -> None:
         """Run a script there that reads a file of this machine from its standard input.
@@ -280,6 +306,8 @@ class Guard:
         except subprocess.TimeoutExpired:
             return f"{host} closed the connection"
         lines = process.stderr.read().decode(errors="replace").strip().splitlines()
+        if status == BUSY and lines:
+            return taken(host, lines[-1])
         return (
             f"{host}: the session's guard ended with {status}: {(lines or ['no reason given'])[-1]}"
         )

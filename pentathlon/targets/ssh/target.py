@@ -24,10 +24,12 @@ from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.boots import stay
 from pentathlon.targets.ssh.boots.into import Boots
-from pentathlon.targets.ssh.client import BROKEN, Address
+from pentathlon.targets.ssh.client import BROKEN, Address, remote
 from pentathlon.targets.ssh.descriptor import KIND
 from pentathlon.targets.ssh.guard import Guard
+from pentathlon.targets.ssh.occupancy import copy_proc, refuse_others
 from pentathlon.targets.ssh.power.controller import controller
+from pentathlon.targets.ssh.settings import BY_AGENT, LinuxSettings
 from pentathlon.targets.ssh.windows import machine as windows_machine
 from pentathlon.targets.ssh.windows import session as windows_session
 from pentathlon.targets.ssh.windows.settings import KEYS as WINDOWS_SETTINGS
@@ -101,12 +103,6 @@ class SshTarget(RemoteTarget):
                 f'system "{system.name}" names no machine; add ssh = {{ host = "NAME" }}'
             )
         options.refuse(system, self.kind, "kernel", "memory")
-        for key in system.settings.changed():
-            if key not in KIND.settings:
-                raise TargetError(
-                    f'system "{system.name}" has the setting "{key}", which the target "ssh" does '
-                    f"not make; use {' or '.join(KIND.settings)}, or set it on that machine"
-                )
         self.settings = MachineSettings(system, besides=WINDOWS_SETTINGS)
         self.address = Address(ssh.host, ssh.user, ssh.port, ssh.key, ssh.jump, ssh.config)
         self.named_reboot: str | None = ssh.reboot_command
@@ -190,6 +186,14 @@ class SshTarget(RemoteTarget):
         return own + ([f"the right to restart {self.address.host}"] if self.reboots else [])
 
     def settings_to_change(self) -> list[Change]:
+        own: list[Change] = [
+            {"what": f"{key} of {self.host}", "from": "what it is there", "to": str(value)}
+            for key, value in self.system.settings.changed().items()
+            if key not in (*BY_AGENT, *WINDOWS_SETTINGS)
+        ]
+        return [*own, *self._restarts_of_it()]
+
+    def _restarts_of_it(self) -> list[Change]:
         if not self.reboots:
             return []
         if self.boots is not None:
@@ -222,6 +226,8 @@ class SshTarget(RemoteTarget):
         self._check_cpus()
         if self.boots is not None:
             self.boots.check()
+        elif not self.reboots and (settings := self._linux_settings()):
+            settings.writes(self._alone)
         if self._power is not None:
             try:
                 controller(self._power, self.host).check()
@@ -237,6 +243,21 @@ class SshTarget(RemoteTarget):
                 raise TargetUnavailable(
                     f'system "{self.system.name}" has the setting "{key}", which is for Windows; '
                     f"{self.address.host} is {what}"
+                )
+
+    def _linux_settings(self) -> LinuxSettings:
+        return LinuxSettings(self.host, self.system.settings.changed(), self._cpu_count)
+
+    def _alone(self, script: str, *words: str) -> str:
+        """Run a script there over a connection of its own."""
+        return self.address.ask_line(remote(script, *words))
+
+    def _refuse_linux_settings(self) -> None:
+        for key in self.system.settings.changed():
+            if key not in (*BY_AGENT, *WINDOWS_SETTINGS):
+                raise TargetUnavailable(
+                    f'system "{self.system.name}" has the setting "{key}", which is for Linux; '
+                    f"{self.address.host} is {self._release}"
                 )
 
     def _check_cpus(self) -> None:
@@ -277,16 +298,25 @@ class SshTarget(RemoteTarget):
         self._check_cpus()
         if self.boots is not None and not booted:
             return  # What the system is shows in the entry that is booted.
+        self._refuse_linux_settings()
         changed = self.system.settings.changed()
         self._windows_agent = windows_build.agent(self.named, self.agent_path)
         self._windows_settings = WindowsSettings(found, changed)
         self._windows_settings.check()
         self._windows = found
 
+    def copy_proc(self, into: Path) -> bool:
+        if self._windows is not None or self._release is None:
+            return False
+        refuse_others(self.host, self._alone)
+        return copy_proc(self._alone, into)
+
     def boot(self, timeout_s: float) -> Session:
         if self._release is None:
             self.prepare()
         began = time.monotonic()
+        if self.reboots and self._windows is None and self._release is not None:
+            refuse_others(self.host, self._alone)
         if self.boots is not None:
             now = self.boots.into(timeout_s)
             timeout_s = time.monotonic() - began + AGENT_S
@@ -353,6 +383,7 @@ class SshTarget(RemoteTarget):
             if same and (drawing := graphics(self.agent_path)) is not None:
                 guard.copy_graphics(drawing)
             supplied = self._supply(guard, local)
+            self._linux_settings().apply(guard.run, guard.directory, guard.token)
             session = SshSession(
                 self.name,
                 Launch(

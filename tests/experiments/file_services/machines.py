@@ -35,7 +35,7 @@ ip link set lo up && echo ready && exec sleep infinity
 # A virtual cable is gone with the namespace at its other end.
 OF_INTERFACE = """
 [ -e "/sys/class/net/$0" ] || exit 0
-ip -o -4 addr show dev "$0" && ip neigh show nud permanent dev "$0"
+ip -o -4 addr show dev "$0" && ip neigh show nud permanent dev "$0" || [ ! -e "/sys/class/net/$0" ]
 """
 
 

@@ -47,15 +47,17 @@ def test_every_picture_is_drawn(tmp_path):
     result = Maker(chosen=[*chosen, *added]).make()
     evaluation = evaluate(result)
     path = tmp_path / "report.html"
-    # Pictures wait until they come into view; the test brings all of them into view at once.
-    page = html.render(evaluation, result).replace(
-        "</body>", "<script>dispatchEvent(new Event('beforeprint'))</script></body>"
+    # Pictures wait until they come into view; printing everything draws all of them at once.
+    script = (
+        "document.getElementById('print-all').checked = true;"
+        "dispatchEvent(new Event('beforeprint'))"
     )
+    page = html.render(evaluation, result).replace("</body>", f"<script>{script}</script></body>")
     path.write_text(page, encoding="utf-8")
     document, complaints = after_scripts(path, tmp_path / "profile")
     assert complaints == []
     pictures = re.findall(r'<figure class="picture" data-kind="(\w+)".*?</figure>', document, re.S)
-    assert {"forest", "curve", "ratio", "scaling", "samples", "sweep"} <= set(pictures)
+    assert {"overview", "forest", "curve", "ratio", "scaling", "samples", "sweep"} <= set(pictures)
     for figure in re.findall(r'<figure class="picture".*?</figcaption>', document, re.S):
         assert figure.count("<svg") >= 1, figure[:200]
         assert "NaN" not in figure

@@ -16,10 +16,14 @@ import pytest
 
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.display import significant
+from pentathlon.evaluate.model import InventoryLine
 from pentathlon.report.html import page as html
-from pentathlon.report.html import view
+from pentathlon.report.html import relevance, terms, view
 from pentathlon.report.html.payload import payload, short
 from tests.fakes.synthetic import Item, Maker, items, null_items, same
+from website.abbreviations import entries
+
+ROOT = Path(__file__).parents[3]
 
 VENDOR = Path(html.__file__).parent / "assets" / "vendor"
 SMALL = items(sizes=(1024, 4096, 16384, 65536, 262144, 1 << 20))
@@ -125,8 +129,8 @@ def test_nothing_is_loaded_from_outside(page):
 
 def test_the_answer_comes_first(page):
     text = " ".join(Reader(page).text)
-    answer = text.index("uml-7.2 is faster than uml-6.1")
-    assert answer < text.index("Verdicts by area") < text.index("How to read the verdicts")
+    answer, reason = text.index("against uml-6.1"), text.index("uml-7.2 is faster than uml-6.1")
+    assert answer < reason < text.index("Verdicts by area") < text.index("How to read the verdicts")
 
 
 def data_of(page):
@@ -266,3 +270,50 @@ def test_what_qualifies_every_row_of_a_table_is_said_once_above_it() -> None:
     for line in part.lines:
         assert all(words not in one.notes for one in line.judgements)
     assert html.render(evaluation, result).count(words) == 1
+
+
+def test_the_terms_are_those_of_the_glossary() -> None:
+    known = entries((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
+    assert {term: known[term] for term in terms.TERMS} == dict(terms.TERMS)
+
+
+def test_a_term_is_explained_once_and_other_text_stays_text() -> None:
+    shown = str(terms.marked("<b> MDE 3, MDE 4; declared metrics & a noise floor"))
+    assert shown.startswith("&lt;b&gt; <a ") and shown.count("term-minimum-detectable-effect") == 1
+    assert "term-noise-floor" in shown and "&amp;" in shown
+    plain = re.sub("<[^>]*>", "", shown)
+    assert plain == "&lt;b&gt; MDE 3, MDE 4; declared metrics &amp; a noise floor"
+
+
+def test_differences_of_inventories_are_ordered_by_what_they_can_change(evaluation) -> None:
+    paths = ["network.mtu", "os.name", "kernel.release", "block_devices.vda.scheduler"]
+    lines = tuple(InventoryLine(path=path, values={"a": "1"}) for path in paths)
+    changed = evaluation.model_copy(update={"inventory_differences": lines, "areas": ("process",)})
+    found = {one.title: [line.path for line in one.lines] for one in relevance.groups(changed)}
+    assert found == {
+        "Can change what was measured": ["kernel.release"],
+        "Of disks and file systems, which this study did not measure": [paths[3]],
+        "Of networks, which this study did not measure": ["network.mtu"],
+        "Others": ["os.name"],
+    }
+    disk = changed.model_copy(update={"areas": ("disk",)})
+    assert [line.path for line in relevance.groups(disk)[0].lines] == ["kernel.release", paths[3]]
+
+
+def test_paper_has_the_answer_and_appendices_only_on_request(page) -> None:
+    reader = Reader(page)
+    assert "print-all" in reader.anchors
+    assert "html:not(:has(#print-all:checked)) .appendix { display: none; }" in page
+    answer = page[page.index('<section id="answer"') : page.index('<section id="behind"')]
+    assert "appendix" not in answer and 'data-kind="overview"' in answer
+    for part in ("behind", "procedure", "inventory", "area-process", "samples", "glossary"):
+        assert re.search(rf'<section id="{part}" class="[^"]*\bappendix\b', page), part
+
+
+def test_programs_on_this_machine_start_and_do_not_boot() -> None:
+    result = Maker(factors={"a": same, "b": same}, chosen=null_items(3)).make()
+    evaluation = evaluate(result)
+    for target, word in (("local", "Process starts"), ("uml", "Boots")):
+        systems = tuple(one.model_copy(update={"target": target}) for one in evaluation.systems)
+        text = html.render(evaluation.model_copy(update={"systems": systems}), result)
+        assert f">{word}</th>" in text

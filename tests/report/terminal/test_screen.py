@@ -28,14 +28,16 @@ def evaluation():
 
 def test_the_verdicts_come_first(evaluation):
     text = shown(evaluation)
-    assert text.index("uml-7.2 is faster than uml-6.1 for 3 of") < text.index("Process")
+    assert text.index("uml-7.2 against uml-6.1") < text.index("uml-7.2 is faster than uml-6.1 for")
+    assert text.index("uml-7.2 is faster than uml-6.1 for 3 of") < text.index("Process  uml-7.2")
     assert "▲ Getpid: 31" in text
     assert "▼ Fork wait: 8.4" in text
 
 
 def test_curves_are_one_line_unless_all_is_asked_for(evaluation):
     short, full = shown(evaluation), shown(evaluation, full=True)
-    assert len(short.splitlines()) < len(full.splitlines()) / 3
+    tables = [text[text.index("Process  uml-7.2") :].splitlines() for text in (short, full)]
+    assert len(tables[0]) < len(tables[1]) / 3
     assert "Read: avx512, 17 sizes" in short
     assert "Read: 64 KiB, avx512" not in short
     assert "Read: 64 KiB, avx512" in full
@@ -63,9 +65,18 @@ def test_rows_across_layers_say_so(evaluation):
 
 
 def test_failures_are_listed_with_their_reasons(evaluation):
-    assert "uml-6.1: memory.latency (block_bytes=134217728,pages=huge): unsupported, " in shown(
-        evaluation, width=200
-    )
+    text = shown(evaluation, width=200)
+    cases = "memory.latency (block_bytes=134217728,pages=huge)"
+    assert f"uml-6.1, uml-7.2: {cases}: unsupported, " in text
+
+
+def test_systems_that_share_a_failure_share_its_line(evaluation):
+    first = next(one for one in evaluation.failures if one.system == "uml-6.1")
+    again = first.model_copy(update={"system": "uml-7.2"})
+    both = evaluation.model_copy(update={"failures": (first, again)})
+    text = shown(both, width=200)
+    assert text.count(first.reason) == 1
+    assert f"uml-6.1, uml-7.2: {first.workload}" in text
 
 
 def test_a_single_system_has_its_means():

@@ -142,6 +142,8 @@
   const axisX = (values, text) => Plot.axisX(values, { text, anchor: "bottom" });
   const axisY = (values, text) => Plot.axisY(values, { text, anchor: "left" });
 
+  let goto = () => {};
+  const screen = { printing: false };
   // --- pictures ----------------------------------------------------------------------------------
   const draw = {
     forest(part, width) {
@@ -332,7 +334,7 @@
     },
   };
 
-  const tools = { MANY, data, grid, panel, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius, sizeTick, bytes, number, compact, names, systems, style, SYMBOLS };
+  const tools = { MANY, data, ratioTicks, ratioDomain, effects, paint, tooltip, speed, low, high, panel, element, DIFFERENT, goto: (key) => goto(key), screen, grid, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius, sizeTick, bytes, number, compact, names, systems, style, SYMBOLS };
   for (const more of window.pentathlonPictures || []) Object.assign(draw, more(tools));
 
   // --- when to draw ------------------------------------------------------------------------------
@@ -357,7 +359,7 @@
     if (target.tagName === "SUP") target.title = "a boot deviates by more than 1 % from the mean";
     if (!cell || cell.title) return;
     const [means, better, judgements] = data.tips[cell.parentNode.id.slice(4)];
-    const text = [...means, better, ...judgements.flatMap((one) => ["", "", one])][cell.cellIndex - 1];
+    const text = [...means, better, ...judgements.flatMap((one) => ["", one])][cell.cellIndex - 1];
     if (text) cell.title = text;
   };
 
@@ -408,11 +410,19 @@
   });
   const folded = [];
   addEventListener("beforeprint", () => {
-    for (const one of document.querySelectorAll("details.rows:not([open]), details.levels:not([open])")) { one.open = true; folded.push(one); }
-    for (const picture of pictures) show(picture, 980);
+    const all = document.getElementById("print-all").checked;
+    const kinds = all ? "details.rows:not([open]), details.levels:not([open])" : "details.decided:not([open])";
+    for (const one of document.querySelectorAll(kinds)) { one.open = true; folded.push(one); }
+    screen.printing = true;
+    for (const picture of pictures) {
+      // The answer is on upright pages, the appendices across.
+      if (!picture.closest(".appendix")) show(picture, picture.closest(".several") ? 335 : 690);
+      else if (all) show(picture, 980);
+    }
   });
   addEventListener("afterprint", () => {
     for (const one of folded.splice(0)) one.open = false;
+    screen.printing = false;
     for (const picture of pictures) show(picture);
   });
 
@@ -423,14 +433,23 @@
     root.dataset.theme = dark ? "light" : "dark";
     try { localStorage.setItem("pentathlon-theme", root.dataset.theme); } catch {}
   });
+  const find = (key) => {
+    const row = document.getElementById(`row-${data.rows.findIndex((one) => one.k === key)}`);
+    const fold = row?.closest("details");
+    if (fold) fold.open = true;
+    row?.classList.add("chosen");
+    return row;
+  };
+  goto = (key) => find(key)?.scrollIntoView({ block: "center" });
   for (const link of document.querySelectorAll("a[data-row]")) {
-    link.addEventListener("click", () => {
-      const row = document.getElementById(`row-${data.rows.findIndex((one) => one.k === link.dataset.row)}`);
-      const fold = row?.closest("details");
-      if (fold) fold.open = true;
-      if (row) { link.href = `#${row.id}`; row.classList.add("chosen"); }
-    });
+    link.addEventListener("click", () => { const row = find(link.dataset.row); if (row) link.href = `#${row.id}`; });
   }
+  // A menu closes when one of its entries is chosen, or something else.
+  addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll(".menu[open]")) {
+      if (!menu.contains(event.target) || event.target.closest("a")) menu.open = false;
+    }
+  });
   const links = new Map([...document.querySelectorAll(".bar nav a")].map((link) => [link.hash.slice(1), link]));
   const here = new IntersectionObserver((entries) => {
     for (const entry of entries) {

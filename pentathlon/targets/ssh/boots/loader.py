@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Protocol
 
 from pentathlon.machine.errors import TargetUnavailable
@@ -23,6 +24,11 @@ OWN = "pentathlon"
 """What an entry is called that is made for one system and removed afterwards."""
 
 RELEASE = re.compile(r"vmlinu[xz]-([0-9][^\s/]*)")
+
+GLOB = re.compile(r"[*?[]")
+
+MOST_LISTED = 20
+"""Entries that a sentence lists."""
 
 Ask = Callable[[str], str]
 """Runs a POSIX shell script on the machine and returns what it prints."""
@@ -168,7 +174,8 @@ def disarm_all(loaders: Sequence[type[Loader]]) -> str:
 
 
 def find(entries: Sequence[Entry], wanted: str, host: str, method: str) -> Entry:
-    """The entry that a name means.
+    """The entry that a name means: an id, another name or a title, or a pattern of these with `*`,
+    `?` and `[...]` as in a shell.
 
     Raises:
         TargetUnavailable: none, or several.
@@ -185,10 +192,36 @@ def find(entries: Sequence[Entry], wanted: str, host: str, method: str) -> Entry
             raise TargetUnavailable(
                 f'{host} has {len(same)} entries "{wanted}" for {method}; name one of {ids}'
             )
+    if GLOB.search(wanted):
+        return _match(entries, wanted, host, method)
     known = [one.id for one in entries]
     hint = did_you_mean(wanted, known)
     raise TargetUnavailable(
         f'{host} has no entry "{wanted}" for {method}{hint}', f"pentathlon boots {host}"
+    )
+
+
+def _match(entries: Sequence[Entry], pattern: str, host: str, method: str) -> Entry:
+    """The one entry whose id, title or other name a pattern means."""
+    same = [
+        one
+        for one in entries
+        if any(fnmatchcase(name, pattern) for name in (one.id, one.title, *one.names))
+    ]
+    if len(same) == 1:
+        return same[0]
+    found = same or entries
+    ids = ", ".join(f'"{one.id}"' for one in found[:MOST_LISTED])
+    more = f" and {len(found) - MOST_LISTED} more" if len(found) > MOST_LISTED else ""
+    if same:
+        raise TargetUnavailable(
+            f'the pattern "{pattern}" means {len(same)} entries of {host} for {method}: {ids}'
+            f"{more}; make it mean one"
+        )
+    raise TargetUnavailable(
+        f'the pattern "{pattern}" means no entry of {host} for {method}, which has {ids or "none"}'
+        f"{more}",
+        f"pentathlon boots {host}",
     )
 
 

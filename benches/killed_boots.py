@@ -1,0 +1,182 @@
+"""Whether a machine is left in its default entry, whenever the experimenter is killed.
+
+    python benches/killed_boots.py [KILLS] [--guest DIRECTORY]
+
+A run boots a machine into one entry of GRUB, into another one, and leads it back. It is killed by
+SIGKILL at KILLS moments (default 20) that are spread evenly over the time of a run that is let end.
+After each, `doctor --restore` is what a user would call; then the machine must run its default
+entry, GRUB must have no entry for the next start, its custom.cfg must be gone, and no undo journal
+may be left. Prints for each moment what had been booted by then and what was put back, and at the
+end how many machines were left in their default entry.
+
+The machine is played: a real sshd(8) and GRUB's real environment block, in a mount namespace (root
+and Debian's grub-common). With --guest it is the virtual machine that scripts/rebooting-guest has
+started, which really reboots, at about a minute a boot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+from typing import Protocol
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from pentathlon.targets.ssh.boots import stay
+from pentathlon.targets.ssh.boots.stay import restore_machines
+from pentathlon.targets.ssh.client import Address
+from tests.targets.bench_machine import DEFAULT, NEW, OLD, BenchMachine
+
+RUN = """
+import sys
+from pathlib import Path
+from pentathlon.study.boot import Boot
+from pentathlon.targets.ssh.boots.into import Boots
+from pentathlon.targets.ssh.boots.stay import Machine, end_stay
+from pentathlon.targets.ssh.client import Address
+state = Path({state!r})
+machine = Machine(Address({host!r}, config={config!r}), "reboot")
+for entry in {entries!r}:
+    boot = Boot(method="grub", entry=entry, cmdline="audit=0")
+    print("booted", Boots(machine, boot, state).into({limit_s}).release, flush=True)
+end_stay(machine, state, {limit_s})
+print("led back", flush=True)
+"""
+
+LEFT = """
+grub-editenv "$1" list | sed -n 's/^next_entry=\\(.\\)/next_entry is \\1/p'
+if [ -s "$2" ]; then echo "$2 is left"; fi
+uname -r
+"""
+
+
+class Machine(Protocol):
+    """A machine to kill runs on."""
+
+    address: Address
+    entries: tuple[str, str]
+    limit_s: float
+
+    def faults(self) -> list[str]:
+        """What is not as it was before the first run, in words."""
+        ...
+
+
+class Played:
+    """The machine of the tests."""
+
+    entries = (OLD, NEW)
+    limit_s = 20.0
+
+    def __init__(self, directory: Path) -> None:
+        self._bench = BenchMachine(directory)
+        self._bench.start()
+        self.address = self._bench.address
+
+    def faults(self) -> list[str]:
+        self._bench.idle()
+        found = []
+        if self._bench.booted[-1] != DEFAULT:
+            found.append(f"it runs {self._bench.booted[-1]}")
+        if self._bench.next_entry:
+            found.append(f"next_entry is {self._bench.next_entry}")
+        if (self._bench.grub / "custom.cfg").exists():
+            found.append("custom.cfg is left")
+        return found
+
+    def end(self) -> None:
+        self._bench.end()
+
+
+class Guest:
+    """The virtual machine that really reboots."""
+
+    limit_s = 600.0
+
+    def __init__(self, directory: Path) -> None:
+        self.address = Address("guest", config=str(directory / "ssh.conf"))
+        self._default = self._ask()[-1]
+        listed = subprocess.run(
+            [sys.executable, "-m", "pentathlon", "boots", "guest", "--config",
+             str(directory / "ssh.conf")],
+            check=True, capture_output=True, text=True,
+        ).stdout  # fmt: skip
+        wanted = ("gnulinux-5.10*", "gnulinux-6.1*")
+        assert all(one.rstrip("*") in listed for one in wanted), listed
+        self.entries = wanted
+
+    def _ask(self) -> list[str]:
+        script = LEFT.replace('"$1"', "$(ls /boot/grub/grubenv /efi/grub/grubenv 2>/dev/null)")
+        return self.address.ask(script.replace("$2", "/boot/grub/custom.cfg")).splitlines()
+
+    def faults(self) -> list[str]:
+        *found, release = self._ask()
+        if release != self._default:
+            found.append(f"it runs {release}")
+        return found
+
+    def end(self) -> None:
+        """It is left running."""
+
+
+def run(machine: Machine, state: Path) -> subprocess.Popen[str]:
+    script = RUN.format(
+        state=str(state), host=machine.address.host, config=machine.address.config,
+        entries=machine.entries, limit_s=machine.limit_s,
+    )  # fmt: skip
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def killed(machine: Machine, state: Path, after_s: float) -> tuple[list[str], list[str]]:
+    """Kill a run after a time and restore the machine: what the run printed, what was put back."""
+    with run(machine, state) as running:
+        try:
+            running.wait(after_s)
+        except subprocess.TimeoutExpired:
+            running.kill()
+        assert running.stdout is not None
+        printed = running.stdout.read().splitlines()
+    sentences = restore_machines(state, timeout_s=machine.limit_s)
+    stay._stays.clear()
+    return printed, sentences
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kills", nargs="?", type=int, default=20)
+    parser.add_argument("--guest", type=Path)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kill-") as place:
+        state = Path(place) / "state"
+        machine = Guest(chosen.guest) if chosen.guest else Played(Path(place) / "bench")
+        try:
+            began = time.monotonic()
+            printed, _ = killed(machine, state, 3 * machine.limit_s)
+            whole_s = time.monotonic() - began
+            print(f"a whole run: {whole_s:.1f} s; {'; '.join(printed)}; {machine.faults()}")
+            good = 0
+            for number in range(chosen.kills):
+                after_s = whole_s * (number + 0.5) / chosen.kills
+                printed, sentences = killed(machine, state, after_s)
+                faults = machine.faults()
+                if list((state / "undo").glob("*.jsonl")):
+                    faults.append("an undo journal is left")
+                good += not faults
+                words = "; ".join(printed) or "nothing booted"
+                restored = "; ".join(sentences) or "nothing to put back"
+                print(f"killed after {after_s:6.2f} s: {words}: {restored}{faults or ''}")
+        finally:
+            machine.end()
+    print(f"{good} of {chosen.kills} machines left in their default entry")
+    return 0 if good == chosen.kills else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

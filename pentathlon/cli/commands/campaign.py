@@ -1,0 +1,142 @@
+"""`pentathlon campaign`: one study on several machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from pentathlon.cli.commands import existing
+
+HELP = "One study on several machines, and what holds for all of them."
+
+RUN_HELP = """Measure a study on several machines at once, each with a result of its own.
+
+Examples:
+
+    pentathlon campaign run study.toml --on machines.toml
+
+    pentathlon campaign run study.toml --on machines.toml --out results/fleet --yes
+"""
+
+STATUS_HELP = """Show how far the machines of a campaign are; exits with 0 if all are done, else 7.
+
+Examples:
+
+    pentathlon campaign status results/fleet
+
+    pentathlon campaign status results/fleet --json
+"""
+
+RESUME_HELP = """Go on with a campaign: machines that are not done are measured further.
+
+Examples:
+
+    pentathlon campaign resume results/fleet
+"""
+
+CANCEL_HELP = """Stop what runs of a campaign; everything measured is kept.
+
+Examples:
+
+    pentathlon campaign cancel results/fleet
+"""
+
+COMPARE_HELP = """Judge a campaign, or results of several machines: each machine, and the fleet.
+
+Examples:
+
+    pentathlon campaign compare results/fleet
+
+    pentathlon campaign compare results/bench1 results/bench2 results/bench3 --full
+
+    pentathlon campaign compare results/fleet --html fleet.html --json
+"""
+
+app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+CampaignArgument = Annotated[Path, typer.Argument(help="Directory of the campaign.")]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Measure only.")]
+
+
+@app.command("run", help=RUN_HELP)
+def run(
+    study: Annotated[Path, typer.Argument(metavar="STUDY", help="Study file.")],
+    *,
+    on: Annotated[Path, typer.Option("--on", help="File that names the machines.")],
+    engine: Annotated[
+        Literal["ssh"],
+        typer.Option(help="What reaches them: this program."),
+    ] = "ssh",
+    out_directory: Annotated[
+        Path | None,
+        typer.Option("--out", help="Directory of the campaign.", show_default="in ./results"),
+    ] = None,
+    blocks: Annotated[
+        int | None,
+        typer.Option(min=1, help="Blocks on each machine.", show_default="the study's"),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before what the study starts.")
+    ] = False,
+    no_report: NoReport = False,
+) -> None:
+    existing.study(study)
+    existing.study(on)
+    from pentathlon.cli import campaign as work
+
+    work.run(
+        study,
+        on=on,
+        engine=engine,
+        out_directory=out_directory,
+        blocks=blocks,
+        yes=yes,
+        no_report=no_report,
+    )
+
+
+@app.command("status", help=STATUS_HELP)
+def status(
+    campaign: CampaignArgument,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    from pentathlon.cli import campaign as work
+
+    work.status(campaign, as_json=as_json)
+
+
+@app.command("resume", help=RESUME_HELP)
+def resume(campaign: CampaignArgument, *, no_report: NoReport = False) -> None:
+    from pentathlon.cli import campaign as work
+
+    work.resume(campaign, no_report=no_report)
+
+
+@app.command("cancel", help=CANCEL_HELP)
+def cancel(campaign: CampaignArgument) -> None:
+    from pentathlon.cli import campaign as work
+
+    work.cancel(campaign)
+
+
+@app.command("compare", help=COMPARE_HELP)
+def compare(
+    results: Annotated[
+        list[Path],
+        typer.Argument(help="Directory of a campaign, or result directories of machines."),
+    ],
+    *,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print every row with every machine.")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the page of the fleet.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the judgement as JSON.")] = False,
+) -> None:
+    from pentathlon.cli import campaign_judge as work
+
+    work.compare(results, full=full, html=html, as_json=as_json)

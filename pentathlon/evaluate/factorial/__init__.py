@@ -1,0 +1,1 @@
+"""Which factor matters: main effects and two-way interactions of a factorial design."""

@@ -1,0 +1,314 @@
+"""Judges the effects of a factorial design: every term for every metric, as one family.
+
+In each block every arm was booted once, so a block gives one value of each contrast of the arms'
+log speeds; what a block does to all its arms cancels out. These values are the sample: a t interval
+over them assumes nothing of the variances of the arms or of other contrasts. With two levels it is
+the within-block test of a repeated-measures analysis of variance (F = t²), each effect against its
+own interaction with the blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pentathlon.evaluate.borrowing import Member, borrow
+from pentathlon.evaluate.compare import FEWEST_BLOCKS, p_borne
+from pentathlon.evaluate.diagnostics.serial_correlation import dependence, p_serial
+from pentathlon.evaluate.diagnostics.stability import instability, separated
+from pentathlon.evaluate.estimate import Series
+from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.paired import Paired
+from pentathlon.evaluate.estimators.resolution import floor
+from pentathlon.evaluate.estimators.welch import Estimate
+from pentathlon.evaluate.factorial.contrasts import Contrast, contrasts
+from pentathlon.evaluate.factorial.ranking import ranking, term_words
+from pentathlon.evaluate.model import Row
+from pentathlon.evaluate.model_factorial import Arm, Factor, Factorial, TermEffect
+from pentathlon.evaluate.multiplicity import fdr, holm
+from pentathlon.evaluate.rule import Rule
+from pentathlon.evaluate.verdict import Claims, Verdict, decide
+from pentathlon.study.counting import count_text
+from pentathlon.study.factorial.design import Design
+
+Values = npt.NDArray[np.float64]
+AllSeries = Mapping[tuple[str, str], Series]
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One term for one metric, with the values of its contrast."""
+
+    row: Row
+    contrast: Contrast
+    paired: Paired
+    estimate: Estimate
+    parts: tuple[tuple[str, float], ...]
+    moderated: Estimate | None = None
+
+
+def find_factorial(
+    design: Design | None, rows: Sequence[Row], everything: AllSeries, rule: Rule
+) -> Factorial | None:
+    """The effects of a design; None where the study has none.
+
+    Args:
+        rows: judged arm by arm already; context is in no effect.
+    """
+    if design is None:
+        return None
+    terms = contrasts(design)
+    scores = [row for row in rows if row.score]
+    cells: dict[tuple[str, str], _Cell] = {}
+    objections: dict[str, tuple[Verdict, str]] = {}
+    for row in scores:
+        objection = _objection(row, design, everything)
+        if objection is not None:
+            objections[row.key] = objection
+            continue
+        cells |= {(one.contrast.term.name, row.key): one
+                  for one in _cells(row, design, terms, everything, rule)}  # fmt: skip
+    cautions: tuple[str, ...] = ()
+    if rule.moderated:
+        cells, cautions = _borrowed(cells, [one.term.name for one in terms])
+    tested = {name: one for name, one in cells.items() if one.paired.count >= FEWEST_BLOCKS}
+    judged: dict[tuple[str, str], TermEffect] = {}
+    counts = []
+    for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
+        own = {name: one for name, one in tested.items() if one.row.declared is declared}
+        found, selected = _family(own, rule, procedure)
+        judged |= found
+        counts += [len(own), selected]
+    effects = tuple(
+        judged.get((one.term.name, row.key))
+        or _untested(one, row, cells.get((one.term.name, row.key)), objections.get(row.key), rule)
+        for one in terms
+        for row in scores
+    )
+    every = tuple(one.term for one in terms)
+    return Factorial(
+        words=design.words,
+        resolution=design.resolution,
+        generators=design.generator_words,
+        factors=tuple(
+            Factor(name=name, levels=levels)
+            for name, levels in zip(design.factors, design.levels, strict=True)
+        ),
+        arms=tuple(
+            Arm(
+                system=name,
+                levels=tuple(own[at] for own, at in zip(design.levels, arm, strict=True)),
+            )
+            for name, arm in zip(design.names, design.arms, strict=True)
+        ),
+        terms=every,
+        effects=effects,
+        ranking=ranking(every, effects, {row.key: row for row in scores}, rule.delta_percent),
+        tested=counts[0],
+        selected=counts[1],
+        exploratory_tested=counts[2],
+        exploratory_selected=counts[3],
+        cautions=cautions,
+    )
+
+
+def _objection(row: Row, design: Design, everything: AllSeries) -> tuple[Verdict, str] | None:
+    """Why no effect of a metric can be judged, or None."""
+    missing = [name for name in design.names if (row.key, name) not in everything]
+    if missing:
+        return Verdict.NOT_MEASURED, f"{missing[0]} has no counted sample, and all arms need one"
+    for one in row.comparisons:
+        if one.verdict is Verdict.INVALID:
+            return Verdict.INVALID, f"{one.system}: {one.reason}"
+    zero = any(0 in everything[row.key, name].blocks.values() for name in design.names)
+    if zero:
+        return Verdict.INCONCLUSIVE, "a boot counted zero, which has no ratio"
+    return None
+
+
+def _cells(
+    row: Row, design: Design, terms: Sequence[Contrast], everything: AllSeries, rule: Rule
+) -> list[_Cell]:
+    series = [everything[row.key, name] for name in design.names]
+    blocks = sorted(set(series[0].blocks).intersection(*(one.blocks for one in series)))
+    values = np.array([[one.blocks[block] for one in series] for block in blocks])
+    logs = np.log(values.reshape(len(blocks), len(series)))
+    if row.direction != "higher":
+        logs = -logs
+    installs = [tuple(one.installs.get(block, "") for one in series) for block in blocks]
+    # The variance that ticks of the clock alone give a log-ratio of two arms; half of it is one's.
+    tick = 0.0
+    if rule.moderated and blocks:
+        tick = max(float(floor(values[:, place], values[:, 0])) for place in range(1, len(series)))
+    found = []
+    for one in terms:
+        of_blocks = logs @ one.coefficients
+        units = _of_installs(of_blocks, installs)
+        paired = Paired(
+            blocks=tuple(blocks),
+            system=np.empty(0),
+            reference=np.empty(0),
+            direction=row.direction,
+            log_ratios=of_blocks,
+            units=units,
+            installs=len(units) if len(units) < len(of_blocks) else 1,
+            floor=tick / 2.0 * float(one.coefficients @ one.coefficients),
+        )
+        parts = tuple(
+            (level, ratio.percent(float(np.mean(logs @ weights)))) for level, weights in one.parts
+        )
+        estimate = paired.estimate if len(units) > 1 else Estimate(_mean(units), 0.0, 1.0)
+        found.append(_Cell(row, one, paired, estimate, parts if blocks else ()))
+    return found
+
+
+def _mean(values: Values) -> float:
+    return float(np.mean(values)) if len(values) else 0.0
+
+
+def _of_installs(values: Values, installs: Sequence[tuple[str, ...]]) -> Values:
+    """The means of the installs where there are several; else the blocks' own values."""
+    if len(set(installs)) < 2:
+        return values
+    groups: dict[tuple[str, ...], list[float]] = {}
+    for name, value in zip(installs, values.tolist(), strict=True):
+        groups.setdefault(name, []).append(value)
+    return np.array([float(np.mean(one)) for one in groups.values()])
+
+
+def _borrowed(
+    cells: dict[tuple[str, str], _Cell], terms: Sequence[str]
+) -> tuple[dict[tuple[str, str], _Cell], tuple[str, ...]]:
+    """The cells with the variances that the metrics of one term lend each other."""
+    found, cautions = dict(cells), []
+    for term in terms:
+        own = {key: one for (name, key), one in cells.items() if name == term}
+        lent = borrow(
+            [Member(key, one.row.area, one.row.workload, one.paired) for key, one in own.items()]
+        )
+        for key, one in own.items():
+            paired = replace(one.paired, inflation=lent.inflation)
+            found[term, key] = replace(
+                one,
+                paired=paired,
+                estimate=paired.estimate if paired.count > 1 else one.estimate,
+                moderated=lent.estimates.get(key),
+            )
+        if lent.caution is not None:
+            cautions.append(f"{term}: {lent.caution}")
+    return found, tuple(cautions)
+
+
+def _family(
+    cells: Mapping[tuple[str, str], _Cell],
+    rule: Rule,
+    procedure: Callable[[Values, Values, float], holm.Selection],
+) -> tuple[dict[tuple[str, str], TermEffect], int]:
+    """The effects of a family, and how many of them are shown. Each workload has the same share of
+    the error rate, and in it each of its metrics and terms."""
+    levels = rule.levels(max((one.paired.count for one in cells.values()), default=0))
+    weights = holm.workload_weights([one.row.workload for one in cells.values()])
+
+    def select(p_value: Callable[[Estimate], float]) -> holm.Selection:
+        overall = [
+            levels.overall(p_borne(p_value, one.estimate, one.moderated, levels.nominal(rule.rate)))
+            for one in cells.values()
+        ]
+        return procedure(np.array(overall), weights, rule.rate)
+
+    different = select(lambda one: one.p_different())
+    beyond = select(lambda one: one.p_beyond(rule.delta))
+    equivalent = select(lambda one: one.p_equivalent(rule.delta))
+    found = {}
+    for place, (name, one) in enumerate(cells.items()):
+        claims = Claims(
+            different=bool(different.selected[place]),
+            beyond=bool(beyond.selected[place]),
+            equivalent=bool(equivalent.selected[place]),
+        )
+        behind, level = one.moderated or one.estimate, float(different.levels[place])
+        low, high = one.estimate.interval(levels.nominal(rule.rate))
+        adjusted_low, adjusted_high = behind.interval(levels.nominal(level))
+        mde = behind.detectable(levels.nominal(level))
+        if one.moderated is not None:
+            mde = max(mde, one.estimate.detectable(levels.nominal(rule.rate)))
+        verdict, reason = decide(claims, behind.mean, one.row.kind), ""
+        trouble = instability(_as_of_two(one)) or dependence(p_serial(one.paired.units))
+        if trouble is not None and not (verdict.is_shown and separated(one.paired.units)):
+            verdict, reason = Verdict.UNSTABLE, trouble
+        found[name] = _effect(one.contrast, one.row, one).model_copy(
+            update={
+                "error": one.estimate.error,
+                "low_percent": ratio.percent(low),
+                "high_percent": ratio.percent(high),
+                "adjusted_confidence": 1.0 - level,
+                "adjusted_low_percent": ratio.percent(adjusted_low),
+                "adjusted_high_percent": ratio.percent(adjusted_high),
+                "p_different": levels.overall(behind.p_different()),
+                "p_equivalent": levels.overall(behind.p_equivalent(rule.delta)),
+                "mde_percent": ratio.percent(mde),
+                "verdict": verdict,
+                "words": term_words(one.contrast.term, verdict, rule.delta_percent, one.row.kind,
+                                    ratio.percent(mde)),
+                "reason": reason,
+            }
+        )  # fmt: skip
+    return found, int(different.selected.sum())
+
+
+def _as_of_two(cell: _Cell) -> Values:
+    """The values with the spread that a ratio of two arms would have, if theirs is wider: so an
+    interaction, which is a ratio of ratios, is called unstable no sooner than they are."""
+    weight = float(cell.contrast.coefficients @ cell.contrast.coefficients)
+    return cell.paired.units * min(1.0, math.sqrt(2.0 / weight))
+
+
+def _untested(
+    contrast: Contrast,
+    row: Row,
+    cell: _Cell | None,
+    objection: tuple[Verdict, str] | None,
+    rule: Rule,
+) -> TermEffect:
+    """An effect without a claim."""
+    if objection is not None:
+        verdict, reason = objection
+    else:
+        blocks = 0 if cell is None else cell.paired.count
+        verdict = Verdict.INCONCLUSIVE
+        reason = f"{count_text(blocks, 'block')} with all arms; an interval needs {FEWEST_BLOCKS}"
+    words = term_words(contrast.term, verdict, rule.delta_percent, row.kind)
+    return _effect(contrast, row, cell).model_copy(
+        update={"verdict": verdict, "reason": reason, "words": words}
+    )
+
+
+def _effect(contrast: Contrast, row: Row, cell: _Cell | None) -> TermEffect:
+    known = cell is not None and cell.paired.count > 0
+    mean = cell.estimate.mean if cell is not None and known else None
+    return TermEffect(
+        term=contrast.term.name,
+        key=row.key,
+        declared=row.declared,
+        blocks=0 if cell is None else len(cell.paired.blocks),
+        log_ratios=() if cell is None else tuple(cell.paired.units.tolist()),
+        mean=mean,
+        error=None,
+        percent=None if mean is None else ratio.percent(mean),
+        low_percent=None,
+        high_percent=None,
+        adjusted_confidence=None,
+        adjusted_low_percent=None,
+        adjusted_high_percent=None,
+        p_different=None,
+        p_equivalent=None,
+        mde_percent=None,
+        verdict=Verdict.INCONCLUSIVE,
+        words="",
+        reason="",
+        parts=() if cell is None else cell.parts,
+    )

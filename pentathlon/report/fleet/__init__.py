@@ -1,0 +1,1 @@
+"""What holds for a fleet, in the terminal and as a page."""

@@ -1,0 +1,1 @@
+"""Factorial designs: the arms of a study whose factors are settings of one system."""

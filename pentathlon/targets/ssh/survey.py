@@ -1,0 +1,46 @@
+"""What may be set on another Linux machine: its files are copied and looked at like those here."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from pentathlon.machine.choices import Choice, by_file, by_process
+from pentathlon.targets.ssh.settings import LOOK, LOOKED_AT, MARK, QUOTA
+
+Run = Callable[..., str]
+"""Runs a script there with words and returns what it prints."""
+
+
+def survey(run: Run, host: str) -> list[Choice]:
+    """The settings of a machine; nothing is changed there.
+
+    Raises:
+        TargetError: the machine cannot be asked.
+    """
+    names = [f"/{name}" for patterns in LOOKED_AT.values() for name in patterns]
+    output = run(LOOK, *names)
+    lines = [line[len(MARK) + 1 :] for line in output.splitlines() if line.startswith(MARK)]
+    refused = "" if "root" in lines else "the login there is neither root's, nor has it `sudo -n`"
+    with tempfile.TemporaryDirectory(prefix="pentathlon-") as place:
+        root = Path(place)
+        for line in lines:
+            name, _, value = line.partition(" ")
+            if name.startswith("/") and ".." not in name:
+                file = root / name[1:]
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(value)
+        found = [_there(one, place, refused) for one in by_file(root)]
+    quota = Choice(QUOTA, None, "above 0 (percent of one CPU)", needs="root")
+    lacks = refused or ("" if "quota" in lines else "no cgroup `cpu` controller there")
+    found.append(replace(quota, possible=not lacks, reason=lacks))
+    # What they are there shows only when a program is started.
+    found += [replace(one, present=None, possible=True, reason="") for one in by_process()]
+    return found
+
+
+def _there(one: Choice, place: str, refused: str) -> Choice:
+    reason = one.reason.replace(place, "") or refused
+    return replace(one, possible=not reason, reason=reason)

@@ -1,0 +1,169 @@
+"""`pentathlon campaign` with the fake agent: machines that die, killed programs, bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from pentathlon.campaign.workers import writer
+from pentathlon.evaluate.fleet.model import Fleet
+from pentathlon.store.query import load_result
+from tests.cli.conftest import STUDY, Shop
+
+CPUS = sorted(os.sched_getaffinity(0))
+SAMPLES = 2 * 2 * 3 * 3 * 3
+"""Of one machine: blocks, systems, workloads, cases, iterations."""
+
+MACHINES = "".join(
+    f'[[machine]]\nname = "{name}"\ncpus = [{CPUS[number % len(CPUS)]}]\n'
+    for number, name in enumerate(("one", "two"))
+)
+SLOWER = '[system.parameters."fake.beta"]\nslowdown_percent = 10.0\n'
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    made = Shop(tmp_path)
+    made.environment["PENTATHLON_LOCK_DIR"] = str(tmp_path / "locks")
+    made.write(STUDY.replace("cpus = [0]\n", SLOWER))
+    made.write(MACHINES, "machines.toml")
+    return made
+
+
+def counted(directory: Path) -> int:
+    return load_result(directory).samples().filter(
+        pl.col("counted") & (pl.col("phase") == "measure")
+    ).height  # fmt: skip
+
+
+def wait_for(condition: object, seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def start(shop: Shop, *more: str) -> tuple[str, ...]:
+    return ("campaign", "run", "study.toml", "--on", "machines.toml", "--out", "c", *more)
+
+
+def test_two_machines_and_their_fleet(shop: Shop) -> None:
+    done = shop.real(*start(shop))
+    assert done.code == 0, done.err
+    for name in ("one", "two"):
+        assert counted(shop.directory / "c" / "machines" / name) == SAMPLES
+    orders = [
+        [[boot.system for boot in block] for block in load_result(path).plan.blocks]
+        for path in (shop.directory / "c" / "machines").iterdir()
+    ]
+    assert len(orders) == 2
+    fleet = Fleet.model_validate_json((shop.directory / "c" / "fleet.json").read_text())
+    assert [one.name for one in fleet.machines] == ["one", "two"]
+    [beta] = {round(r.percent or 0, -1) for r in fleet.rows if r.workload == "fake.beta"}
+    assert beta == -10.0
+    assert "2 machines say little of others" in done.out
+    page = (shop.directory / "c" / "fleet.html").read_text()
+    assert "<svg" in page and "one" in page and "http" not in page.replace("http-equiv", "")
+    status = shop.call("campaign", "status", "c", "--json")
+    assert status.code == 0
+    assert [(one["machine"], one["state"]) for one in json.loads(status.out)] == [
+        ("one", "done"), ("two", "done"),
+    ]  # fmt: skip
+    again = shop.call("campaign", "resume", "c", "--no-report")
+    assert again.code == 0, "all are done"
+    assert counted(shop.directory / "c" / "machines" / "one") == SAMPLES
+
+
+def test_a_machine_that_cannot_be_reached_costs_only_its_own(shop: Shop) -> None:
+    other = '[[machine]]\nname = "gone"\nssh = { host = "no-such-host.invalid" }\n'
+    shop.write(MACHINES + other, "machines.toml")
+    done = shop.real(*start(shop, "--no-report"))
+    assert done.code == 1, done.err
+    assert counted(shop.directory / "c" / "machines" / "one") == SAMPLES
+    assert counted(shop.directory / "c" / "machines" / "two") == SAMPLES
+    assert "gone" in done.err and "cannot be reached with ssh" in done.err
+    judged = shop.call("campaign", "compare", "c")
+    assert judged.code == 0 and "2 machines: one, two" in judged.out
+
+
+def test_everything_is_killed_and_resumed(shop: Shop) -> None:
+    """The program, and the run of one machine; the other one's goes on by itself."""
+    shop.options = {"delay_s": 0.03}
+    process = shop.start(*start(shop, "--no-report"))
+    results = [shop.directory / "c" / "machines" / name for name in ("one", "two")]
+    wait_for(lambda: all(writer(one) for one in results))
+    process.kill()
+    process.communicate()
+    victim = writer(results[0])
+    assert victim is not None
+    os.kill(victim, signal.SIGKILL)
+    wait_for(lambda: writer(results[0]) is None)
+    assert shop.call("campaign", "status", "c").code == 7
+    done = shop.real("campaign", "resume", "c", "--no-report")
+    assert done.code == 0, done.err
+    assert [counted(one) for one in results] == [SAMPLES, SAMPLES]
+
+
+def test_cancel_stops_the_runs_and_keeps_what_they_measured(shop: Shop) -> None:
+    shop.options = {"delay_s": 0.05}
+    process = shop.start(*start(shop, "--no-report"))
+    results = [shop.directory / "c" / "machines" / name for name in ("one", "two")]
+    wait_for(lambda: all(writer(one) for one in results))
+    assert shop.call("campaign", "cancel", "c").code == 0
+    _, text = process.communicate(timeout=60)
+    assert process.returncode == 130, text
+    assert all(writer(one) is None for one in results)
+    assert "campaign resume c" in text
+    nothing = shop.call("campaign", "cancel", "c")
+    assert nothing.code == 2 and "nothing to cancel" in nothing.err
+
+
+def test_bad_input_is_one_sentence_and_leaves_nothing(shop: Shop) -> None:
+    wrong = shop.call("campaign", "run", "no.toml", "--on", "machines.toml")
+    assert wrong.code == 2 and "no.toml" in wrong.err
+    shop.write(STUDY.replace('"fake.*"', '"fake.*", "fak.beta"'))
+    wrong = shop.call(*start(shop))
+    assert wrong.code == 2 and "study.toml:" in wrong.err and 'on machine "one"' in wrong.err
+    shop.write(STUDY.replace("blocks = 2", 'stopping = { rule = "looks" }'))
+    wrong = shop.call(*start(shop))
+    assert wrong.code == 2, wrong.err
+    assert "equally many blocks" in wrong.err
+    shop.write(STUDY)
+    assert not (shop.directory / "c" / "campaign.json").exists()
+    full = shop.directory / "full"
+    full.mkdir()
+    (full / "x").write_text("")
+    wrong = shop.call("campaign", "run", "study.toml", "--on", "machines.toml", "--out", "full")
+    assert wrong.code == 2 and "is not empty" in wrong.err and (full / "x").exists()
+    wrong = shop.call("campaign", "status", "full")
+    assert wrong.code == 2 and "no directory of a campaign" in wrong.err
+
+
+def test_machines_that_measured_something_else_are_named(shop: Shop) -> None:
+    for number, name in enumerate(("m1", "m2", "m3", "m4", "m5")):
+        text = STUDY.replace("iterations = 3", "iterations = 2") if name == "m4" else STUDY
+        shop.options = {"build": "beef"} if name == "m5" else {}
+        shop.write(text.replace("cpus = [0]\n", SLOWER) + f"# {number}\n", "s.toml")
+        done = shop.call("run", "s.toml", "--out", name, "--no-pilot", "--no-report")
+        assert done.code == 0, done.err
+    done = shop.call("campaign", "compare", "m1", "m2", "m3", "m4", "m5", "--json")
+    assert done.code == 0, done.err
+    fleet = Fleet.model_validate_json(done.out)
+    assert [one.name for one in fleet.machines] == ["m1", "m2", "m3"]
+    reasons = {one.name: one.reason for one in fleet.refused}
+    assert "the study's procedure differs" in reasons["m4"]
+    assert "its agent's build differs" in reasons["m5"] and "beef" in reasons["m5"]
+    alone = shop.call("campaign", "compare", "m1", "m5")
+    assert alone.code == 2 and "at least 2 machines that measured the same" in alone.err
+    shutil.copytree(shop.directory / "m1", shop.directory / "other" / "m1")
+    twice = shop.call("campaign", "compare", "m1", "other/m1")
+    assert twice.code == 2 and "named twice" in twice.err
+    document = json.loads((shop.directory / "m1" / "plan.json").read_text())
+    assert document["format"] == 1

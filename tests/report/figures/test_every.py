@@ -1,0 +1,119 @@
+"""Pictures for papers: every kind of the page, vectors with their fonts, the same bytes again."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from pentathlon.evaluate import evaluate
+from pentathlon.report.export import files
+from pentathlon.report.export.refusal import ExportError
+from pentathlon.report.figures import every
+from pentathlon.report.figures.canvas import (
+    WIDTHS,
+    Canvas,
+    compact,
+    log_ticks,
+    ratio_ticks,
+    speed,
+)
+from pentathlon.report.html import page as html
+from pentathlon.report.html import view
+from pentathlon.report.html.payload import payload
+from tests.fakes import synthetic_papers as planted
+from tests.fakes.synthetic import Item, Maker, items, same
+
+SIZES = tuple(1 << power for power in range(10, 20))
+
+
+@pytest.fixture(scope="module")
+def result():
+    chosen = [*items(sizes=SIZES)[:60], *planted.order()]
+    return Maker(chosen=chosen, blocks=3, iterations=2).make()
+
+
+@pytest.fixture(scope="module")
+def evaluation(result):
+    return evaluate(result)
+
+
+def test_every_kind_of_the_page_can_be_drawn(evaluation, result) -> None:
+    """A new kind of picture needs its drawing here too."""
+    canvas = Canvas(payload(evaluation, result), 2)
+    drawn = [name for name, _ in every.pictures(evaluation, canvas)]
+    wanted = {
+        f"{one.kind}-{one.part}"
+        for area in view.areas(evaluation)
+        for part in area.parts
+        for one in part.figures
+    }
+    missing = wanted - set(drawn)
+    assert not missing
+    assert {"overview-uml-7.2", "overview-host", "samples"} <= set(drawn)
+    assert len(set(drawn)) == len(drawn)
+
+
+def test_each_kind_that_a_script_draws_has_a_drawing_here() -> None:
+    """The scripts of the page end with the kinds that they draw."""
+    assets = Path(html.__file__).parent / "assets"
+    kinds = {"forest", "curve", "ratio", "scaling"}
+    for name in html.SCRIPTS:
+        ends = re.findall(r"^  return \{ (.+?) \};$", (assets / name).read_text(), re.M)
+        kinds |= {one.partition(":")[0].strip() for end in ends for one in end.split(",")}
+    assert kinds == set(every.DRAW)
+
+
+def test_files_are_vectors_with_fonts_and_no_time(tmp_path) -> None:
+    chosen = [Item("w.cost$a$", "time", {"op": "a_b^c"}, "ns", "lower", 50.0, 0.01)]
+    result = Maker(factors={"a": same, "b": lambda _: 1.3}, chosen=chosen, blocks=3).make()
+    evaluation = evaluate(result)
+    made = files.write(evaluation, result, tmp_path / "1", ["svg", "pdf"], 1)
+    again = files.write(evaluation, result, tmp_path / "2", ["svg", "pdf"], 1)
+    assert [one.name for one in made] == [one.name for one in again]
+    assert [one.read_bytes() for one in made] == [one.read_bytes() for one in again]
+    assert {one.parent.name for one in made} == {"figures"}
+    for one in made:
+        data = one.read_bytes()
+        if one.suffix == ".svg":
+            root = ET.fromstring(data)
+            width = float(root.attrib["width"].removesuffix("pt"))
+            assert width == pytest.approx(WIDTHS[1] * 72, abs=0.5)
+            assert not re.search(rb"<(text|image)\b", data), "outlines, and no pixels"
+        else:
+            assert b"/FontFile2" in data and b"/Type3" not in data
+            assert b"CreationDate" not in data and b"/Subtype /Image" not in data
+
+
+def test_what_cannot_be_drawn_is_one_sentence(tmp_path) -> None:
+    chosen = [Item("w.cost", "time", {}, "ns", "lower", 50.0)]
+    result = Maker(factors={"a": same}, chosen=chosen, blocks=1).make()
+    result.tables["samples"] = result.samples().clear()
+    with pytest.raises(ExportError, match="no picture"):
+        files.write(evaluate(result), result, tmp_path, ["svg"])
+    with pytest.raises(ExportError, match="1 or 2 columns"):
+        files.write(evaluate(result), result, tmp_path, ["svg"], 3)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(1.0, "0"), (1.1, "+10 %"), (0.9, "−10 %"), (2.0, "×2"), (1 / 3, "1/3"), (70.0, "×70")],
+)
+def test_speeds_at_an_axis(ratio: float, text: str) -> None:
+    assert speed(ratio).replace("\N{NO-BREAK SPACE}", " ") == text
+
+
+def test_ticks_are_few_round_and_within_the_axis() -> None:
+    assert log_ticks(0.9, 120) == [1, 3, 10, 30, 100]
+    assert ratio_ticks(0.9, 1.12, 6) == pytest.approx([0.9, 0.95, 1.0, 1.05, 1.1])
+    assert 1 in ratio_ticks(0.2, 80, 5) and len(ratio_ticks(0.2, 80, 5)) <= 5
+    for low, high in ((1, 1.2), (1e-3, 1e9), (40, 70)):
+        found = log_ticks(low, high)
+        assert 0 < len(found) <= 7 and all(low * 0.99 <= one <= high * 1.01 for one in found)
+    assert [compact(one) for one in (0.5, 20, 1500, 3e7)] == [
+        "0.5", "20", "1.5\N{THIN SPACE}k", "30\N{THIN SPACE}M",
+    ]  # fmt: skip
