@@ -58,6 +58,11 @@ COMMANDS = {
         "report",
         "REPORT_HELP",
     ),
+    "publish": Entry(
+        "Write a result as an RO-Crate for a data repository, or check one.",
+        "pentathlon.cli.commands.publish",
+        "publish",
+    ),
     "import": Entry(
         "Import results of fio, iperf3, sysbench, hyperfine, pgbench, pts, bmf or CSV.",
         "pentathlon.cli.commands.importing",

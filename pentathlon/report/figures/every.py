@@ -23,6 +23,7 @@ from pentathlon.store.files import write_whole
 DIRECTORY = "figures"
 DRAW: dict[str, Callable[[Canvas, str], Figure | None]] = {
     "overview": ratios.overview,
+    "factors": ratios.factors,
     "forest": ratios.forest,
     "ratio": ratios.over_sizes,
     "curve": curves.curve,
@@ -45,14 +46,16 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9._]+")
 
 def pictures(evaluation: Evaluation, canvas: Canvas) -> Iterator[tuple[str, Figure]]:
     """(name, figure) of each picture that the page has, in its order."""
-    wanted = [("overview", one) for one in canvas.names[1:]]
+    wanted = [("factors", "")] if canvas.data.get("factorial") else []
+    wanted += [("overview", one) for one in canvas.names[1:]]
     for area in view.areas(evaluation):
         wanted += [(one.kind, one.part) for part in area.parts for one in part.figures]
     wanted += [("file_services", one["w"]) for one in canvas.data.get("file_services", ())]
     for kind, part in wanted:
         figure = DRAW[kind](canvas, part)
         if figure is not None:
-            yield f"{kind}-{_NO_NAME.sub('-', part).strip('-')}", figure
+            name = _NO_NAME.sub("-", part).strip("-")
+            yield f"{kind}-{name}" if name else kind, figure
     place = strongest(canvas)
     if place is not None and (figure := every_sample(canvas, place)) is not None:
         yield "samples", figure

@@ -251,3 +251,39 @@ def size_axis(axes: Axes, xs: Sequence[float], label: str = "block size, bytes")
     log_axis(axes, "x", (xs[0] / 1.3, xs[-1] * 1.3), ticks[:: math.ceil(len(ticks) / 6)], size)
     axes.grid(visible=False, axis="x")
     axes.set_xlabel(fill(label, 40))
+
+
+def factors(canvas: Canvas, _part: str) -> Figure | None:
+    """The effects of a factorial design, ranked: a line for each term, a mark for each metric."""
+    terms = [one for one in canvas.data.get("factorial") or () if one["e"]]
+    if not terms:
+        return None
+    low, high = canvas.delta
+    ends = [low, high]
+    figure = canvas.figure(0.7 + 0.32 * len(terms))
+    axes: Axes = figure.add_subplot()
+    axes.axvspan(low, high, color=BAND, zorder=0, linewidth=0)
+    axes.axvline(1, color=RULE, linewidth=0.8, zorder=1)
+    used = set()
+    for place, term in enumerate(terms):
+        own = term["e"]
+        for number, (_row, ratio, least, most, verdict, *_) in enumerate(own):
+            # Several metrics of one term are spread a little over its height.
+            y = place + ((number / (len(own) - 1) - 0.5) * 0.6 if len(own) > 1 else 0.0)
+            name = canvas.data["verdicts"][verdict]
+            shown = verdict_colour(name)
+            used.add(shown)
+            ends.append(ratio)
+            if name in FILLED and least and most:
+                ends += [least, most]
+                axes.plot([least, most], [y, y], color=shown, linewidth=0.9)
+            axes.plot(ratio, y, "o", markersize=2.8, markeredgecolor=shown, markeredgewidth=0.7,
+                      markerfacecolor=shown if name in FILLED else "white")  # fmt: skip
+    pad = max((max(ends) / min(ends)) ** 0.05, 1.002)
+    limits = min(ends) / pad, max(ends) * pad
+    axes.set_yticks(range(len(terms)), [clipped(one["t"], 34) for one in terms])
+    axes.set_ylim(len(terms) - 0.4, -0.6)
+    log_axis(axes, "x", limits, ratio_ticks(*limits, max(3, int(canvas.width / 0.9))), speed)
+    axes.set_xlabel("speed, as a ratio, faster →")
+    verdict_legend(figure, used, 3 if canvas.columns == 1 else 5)
+    return figure

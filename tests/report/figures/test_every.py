@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,7 @@ from pentathlon.report.figures.canvas import (
     ratio_ticks,
     speed,
 )
+from pentathlon.report.html import page as html
 from pentathlon.report.html import view
 from pentathlon.report.html.payload import payload
 from tests.fakes import synthetic_papers as planted
@@ -54,6 +56,16 @@ def test_every_kind_of_the_page_can_be_drawn(evaluation, result) -> None:
     assert not missing
     assert {"overview-uml-7.2", "overview-host", "samples"} <= set(drawn)
     assert len(set(drawn)) == len(drawn)
+
+
+def test_each_kind_that_a_script_draws_has_a_drawing_here() -> None:
+    """The scripts of the page end with the kinds that they draw."""
+    assets = Path(html.__file__).parent / "assets"
+    kinds = {"forest", "curve", "ratio", "scaling"}
+    for name in html.SCRIPTS:
+        ends = re.findall(r"^  return \{ (.+?) \};$", (assets / name).read_text(), re.M)
+        kinds |= {one.partition(":")[0].strip() for end in ends for one in end.split(",")}
+    assert kinds == set(every.DRAW)
 
 
 def test_files_are_vectors_with_fonts_and_no_time(tmp_path) -> None:

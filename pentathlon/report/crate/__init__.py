@@ -1,0 +1,1 @@
+"""A result with its plan, data and report as an RO-Crate, and the check of one."""

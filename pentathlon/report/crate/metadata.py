@@ -1,0 +1,226 @@
+"""`ro-crate-metadata.json` of a result (RO-Crate 1.1, https://w3id.org/ro/crate/1.1).
+
+The crate is the result directory with its report: the root data set, a file entity with size and
+SHA-256 for each of them, the run as a CreateAction whose instruments are this program and the
+builds of the agent, and the plan hash as the identifier.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from pentathlon import __version__
+from pentathlon.evaluate.model import Evaluation
+from pentathlon.report import posthoc
+from pentathlon.report.areas import overviews
+from pentathlon.safeio.escaping import json_document
+from pentathlon.store.provenance import Provenance
+
+METADATA = "ro-crate-metadata.json"
+CONFORMS = "https://w3id.org/ro/crate/1.1"
+CONTEXT = [
+    f"{CONFORMS}/context",
+    {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"},
+]
+ORCID = re.compile(r"^(.*\S)\s*<(https://orcid\.org/\d{4}-\d{4}-\d{4}-\d{3}[\dX])>$")
+"""How an author is named with an identifier."""
+NO_LICENSE = "#license"
+
+TYPES: Mapping[str, tuple[str, str]] = {
+    ".json": ("application/json", "JSON"),
+    ".jsonl": ("application/jsonl", "JSON Lines"),
+    ".toml": ("application/toml", "TOML"),
+    ".html": ("text/html", "HTML"),
+    ".csv": ("text/csv", "CSV"),
+    ".md": ("text/markdown", "Markdown"),
+    ".bib": ("text/x-bibtex", "BibTeX"),
+    ".tex": ("application/x-tex", "LaTeX"),
+    ".parquet": ("application/vnd.apache.parquet", "Apache Parquet"),
+    ".pcapng": ("application/vnd.tcpdump.pcap", "pcapng"),
+}
+MEANINGS: Mapping[str, str] = {
+    "plan.json": "The plan: every boot and step, made before anything was measured",
+    "study.toml": "The study file",
+    "catalog.json": "The agent's workloads and metrics at the time of the run",
+    "journal.jsonl": "Everything that happened; all other data are derived from it",
+    "report.html": "The report",
+    "evaluation.json": "The judgement in full precision",
+    "evaluation.csv": "The judgement as a table",
+    "methods.md": "What was compared, how it was measured and judged",
+    "methods.bib": "What the methods cite",
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """Who publishes a crate, when, and under which terms.
+
+    Attributes:
+        authors: names, with an ORCID in angle brackets where there is one.
+        license: an SPDX identifier, or an address; "" where none is stated.
+        date: day of the publication, as ISO 8601.
+    """
+
+    authors: tuple[str, ...]
+    license: str
+    date: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of a crate."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+def document(
+    evaluation: Evaluation, run: Provenance, entries: Sequence[Entry], published: Published
+) -> str:
+    """The metadata as JSON-LD."""
+    study = evaluation.study
+    agents = [_agent(build, one) for build, one in sorted(run.agents.items())]
+    authors = [_person(name) for name in published.authors]
+    license_ = _license(published.license)
+    root: dict[str, Any] = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": study.title,
+        "description": _description(evaluation),
+        "datePublished": published.date,
+        "license": {"@id": license_["@id"]},
+        "identifier": {"@id": "#plan-hash"},
+        "keywords": ["benchmark", "operating systems", *evaluation.areas],
+        "hasPart": [{"@id": _id(one.path)} for one in entries],
+        "mentions": {"@id": "#run"},
+    }
+    if authors:
+        root["author"] = [{"@id": one["@id"]} for one in authors]
+    names = {one.path for one in entries}
+    graph: list[dict[str, Any]] = [
+        {
+            "@id": METADATA,
+            "@type": "CreativeWork",
+            "conformsTo": {"@id": CONFORMS},
+            "about": {"@id": "./"},
+        },
+        root,
+        license_,
+        {
+            "@id": "#plan-hash",
+            "@type": "PropertyValue",
+            "propertyID": "SHA-256 of plan.json without its final newline",
+            "value": study.plan_hash,
+        },
+        *authors,
+        *map(_file, entries),
+        {
+            "@id": "#run",
+            "@type": "CreateAction",
+            "name": f"Run of {study.name}",
+            "startTime": run.started,
+            "endTime": run.ended,
+            "instrument": [{"@id": "#pentathlon"}, *({"@id": one["@id"]} for one in agents)],
+            "object": [{"@id": name} for name in ("study.toml", "plan.json") if name in names],
+            "result": [{"@id": "journal.jsonl"}],
+        },
+        {
+            "@id": "#pentathlon",
+            "@type": "SoftwareApplication",
+            "name": "Pentathlon",
+            "softwareVersion": run.version,
+        },
+        *agents,
+        {
+            "@id": "#judgement",
+            "@type": "CreateAction",
+            "name": "Judgement and report",
+            "instrument": {"@id": "#judge"},
+            "object": [{"@id": "journal.jsonl"}],
+            "result": [
+                {"@id": name} for name in ("evaluation.json", "report.html") if name in names
+            ],
+        },
+        {
+            "@id": "#judge",
+            "@type": "SoftwareApplication",
+            "name": "Pentathlon",
+            "softwareVersion": __version__,
+        },
+    ]
+    text = json.dumps({"@context": CONTEXT, "@graph": graph}, indent=1, ensure_ascii=False)
+    return json_document(text) + "\n"
+
+
+def _description(evaluation: Evaluation) -> str:
+    """The question and the answer, as the report has them."""
+    study = evaluation.study
+    parts = [study.question] if study.question else []
+    for one in overviews(evaluation):
+        parts.append(f"{one.system} against {one.reference}: ")
+        parts[-1] += " ".join(line.sentence for line in one.lines)
+    if marked := posthoc.words(evaluation):
+        parts.append(marked)
+    if study.unfinished:
+        parts.append(f"The study is {study.unfinished}.")
+    return " ".join(parts) or study.title
+
+
+def _id(path: str) -> str:
+    return quote(path)
+
+
+def _file(entry: Entry) -> dict[str, Any]:
+    suffix = f".{entry.path.rpartition('.')[2]}"
+    media, words = TYPES.get(suffix, ("application/octet-stream", "a file"))
+    return {
+        "@id": _id(entry.path),
+        "@type": "File",
+        "name": entry.path,
+        "description": MEANINGS.get(entry.path, words),
+        "encodingFormat": media,
+        "contentSize": str(entry.size),
+        "sha256": entry.sha256,
+    }
+
+
+def _agent(build: str, stated: Mapping[str, Any]) -> dict[str, Any]:
+    """One build of the agent, by its hashes: of the program and of its sources."""
+    found: dict[str, Any] = {
+        "@id": f"#agent-{quote(build)}",
+        "@type": "SoftwareApplication",
+        "name": "pentathlon-agent",
+        "identifier": build,
+    }
+    if version := stated.get("version"):
+        found["softwareVersion"] = str(version)
+    details = [
+        f"{name} {stated[name]}" for name in ("sources", "target", "rustc") if stated.get(name)
+    ]
+    if details:
+        found["description"] = ", ".join(details)
+    return found
+
+
+def _person(name: str) -> dict[str, Any]:
+    if found := ORCID.match(name):
+        return {"@id": found[2], "@type": "Person", "name": found[1]}
+    return {"@id": f"#{quote(name)}", "@type": "Person", "name": name}
+
+
+def _license(name: str) -> dict[str, Any]:
+    if not name:
+        return {
+            "@id": NO_LICENSE,
+            "@type": "CreativeWork",
+            "name": "No licence is stated",
+            "description": "Ask who published these data before you reuse them.",
+        }
+    address = name if "://" in name else f"https://spdx.org/licenses/{quote(name)}"
+    return {"@id": address, "@type": "CreativeWork", "name": name}
