@@ -221,6 +221,8 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
         f"±{plan.study.evaluation.delta_percent:g} % counts as equal, "
         f"confidence {plan.study.evaluation.confidence:g}",
     )
+    if plan.study.evaluation.headlines:
+        grid.add_row("declared", "one metric of each workload; everything else is exploratory")
     if plan.study.evaluation.declared is not None:
         declared = ", ".join(plan.study.evaluation.declared)
         grid.add_row("declared", f"{declared}; everything else is exploratory")

@@ -444,6 +444,8 @@ class Evaluation(Table):
     declared: tuple[str, ...] | None = None
     """Workloads, or WORKLOAD.METRIC, with patterns, or whole keys of single rows, that the study is
     about; the others are exploratory. None declares everything."""
+    headlines: bool = False
+    """Instead of `declared`: the study is about one metric of each workload."""
     exclude: tuple[str, ...] = ()
     """Rules that leave samples out by the counters beside them, such as "steal_percent > 2"."""
     moderated: bool = False
@@ -454,9 +456,18 @@ class Evaluation(Table):
     def _without_moderated(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Rules without it are written as before there was any: plans keep their hash."""
         written: dict[str, Any] = handler(self)
-        if written.get("moderated") is False:
-            del written["moderated"]
+        for name in ("moderated", "headlines"):
+            if written.get(name) is False:
+                del written[name]
         return written
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Evaluation:
+        if self.headlines and self.declared is not None:
+            raise ValueError(
+                "headlines choose what is declared themselves; leave out headlines, or declared"
+            )
+        return self
 
     @field_validator("exclude", mode="before")
     @classmethod
