@@ -26,13 +26,12 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NOTES = (
     "#answer h1",
     "#answer .caution",
-    "#answer .verdict-line",
-    "#answer .sure",
-    "#answer .changes",
-    "#answer table.parts",
-    "#answer .answer .headline",
-    "#answer .answer .strip",
+    "#answer .areas",
+    "#answer .areas .whole",
+    "#answer .key",
+    "#answer .beside .legend",
     "#answer .findings",
+    "#answer .open",
 )
 """Parts with a number, as CSS selectors; the first of each that is found."""
 
@@ -80,7 +79,7 @@ class Shot:
 
 SHOTS = (
     Shot("report.png", 1280, 1100),
-    Shot("report-annotated.png", 1280, 1500, notes=True),
+    Shot("report-annotated.png", 1280, 3350, notes=True),
     Shot("report-phone.png", 390, 844),
 )
 

@@ -73,6 +73,7 @@ def by(
             "delta_percent": rules.delta_percent if delta is None else float(delta),
             "confidence": rules.confidence if confidence is None else float(confidence),
             "declared": rules.declared if declared is None else tuple(declared),
+            "headlines": rules.headlines and declared is None,
         }
     )
     for name, weight in (weights or {}).items():

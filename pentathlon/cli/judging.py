@@ -55,6 +55,7 @@ class Judging:
                 "delta_percent": rules.delta_percent if self.delta is None else self.delta,
                 "confidence": rules.confidence if self.confidence is None else self.confidence,
                 "declared": self._declared(rules.declared),
+                "headlines": rules.headlines and not self.declared,
             }
         )
         weights = _weights(self.weights) if self.weights else dict(result.study.weights)

@@ -68,7 +68,7 @@ def _systems(plan: Plan, targets: Mapping[str, Target], estimates: Estimates | N
         table.add_column("workloads", justify="right")
     for system in plan.study.systems:
         mark = " (reference)" if system.name == plan.study.reference else ""
-        settings = ", ".join(f"{k} = {v}" for k, v in system.settings.changed().items())
+        settings = ", ".join(f"{k} = {v}" for k, v in system.settings.plain().items())
         own = ", ".join(sorted(system.parameters))
         target = targets[system.name]
         row = [
@@ -221,6 +221,8 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
         f"±{plan.study.evaluation.delta_percent:g} % counts as equal, "
         f"confidence {plan.study.evaluation.confidence:g}",
     )
+    if plan.study.evaluation.headlines:
+        grid.add_row("declared", "one metric of each workload; everything else is exploratory")
     if plan.study.evaluation.declared is not None:
         declared = ", ".join(plan.study.evaluation.declared)
         grid.add_row("declared", f"{declared}; everything else is exploratory")

@@ -41,6 +41,7 @@ from pentathlon.evaluate.facts import (
     study_facts,
     system_facts,
 )
+from pentathlon.evaluate.headlines import headlines
 from pentathlon.evaluate.levels.curves import claimed_caches, find_levels
 from pentathlon.evaluate.levels.scaling import find_scalings
 from pentathlon.evaluate.model import (
@@ -55,7 +56,7 @@ from pentathlon.evaluate.model import (
 )
 from pentathlon.evaluate.model_aggregate import Guard
 from pentathlon.evaluate.planning.calibration import Calibration, calibrations, fitting, refuse
-from pentathlon.evaluate.planning.deciding import block_seconds, explain
+from pentathlon.evaluate.planning.deciding import block_seconds, explain, explain_effects
 from pentathlon.evaluate.posthoc import find_post_hoc
 from pentathlon.evaluate.results.guard import guards
 from pentathlon.evaluate.rule import Rule
@@ -99,6 +100,11 @@ def evaluate(result: ResultLike) -> Evaluation:
     everything = series(used)
     keys = _ordered(everything, titles)
     study = plan.study
+    if study.evaluation.headlines:
+        chosen = headlines(keys, everything, titles)
+        rules = study.evaluation.model_copy(update={"declared": chosen})
+        study = study.model_copy(update={"evaluation": rules})
+        facts = facts.model_copy(update={"declared": chosen})
     rule = Rule.declared(study)
     judgements = {
         system.name: Judge(
@@ -132,6 +138,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         read_sources=read_sources,
         starved=starved,
     )
+    design = find_factorial(design_of(study), _finite(rows), everything, rule)
     if study.procedure.stopping.rule == "fixed" and facts.in_blocks and not facts.imported:
         start = getattr(result, "start", None)
         file = getattr(start, "study_file", None) or "STUDY"
@@ -139,6 +146,9 @@ def evaluate(result: ResultLike) -> Evaluation:
         facts = facts.model_copy(update={"study_file": file, "block_seconds": took})
         if rule.moderated:
             rows = explain(rows, rule, file, took)
+        if design is not None:
+            effects = explain_effects(design.effects, rule, file, took)
+            design = design.model_copy(update={"effects": effects})
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
@@ -198,7 +208,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         starved=starved,
         sweeps=tuple(one for system in systems[1:] for one in find_sweeps(rows, system.name, rule)),
         whys=find_why(used, rows, facts.reference),
-        factorial=find_factorial(design_of(study), _finite(rows), everything, rule),
+        factorial=design,
         latencies=find_latencies(
             result.histograms(), getattr(result, "catalog", None), names, rule.rate
         ),

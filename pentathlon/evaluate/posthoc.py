@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pentathlon.evaluate.display import percent_text
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import PostHoc
+from pentathlon.study.model import Evaluation
 
 TITLE = "Post hoc"
 WARNING = (
@@ -46,8 +47,8 @@ def _found(result: ResultLike) -> Iterator[PostHoc]:
             percent_text(now.confidence * 100),
             percent_text(before.confidence * 100),
         )
-    if now.declared != before.declared:
-        used, was = _patterns(now.declared), _patterns(before.declared)
+    if (now.declared, now.headlines) != (before.declared, before.headlines):
+        used, was = _patterns(now), _patterns(before)
         yield _changed("declared", "the declared metrics", used, was)
     if dict(study.weights) != dict(planned.weights):
         yield _changed("weights", "the weights", _weights(study.weights), _weights(planned.weights))
@@ -64,8 +65,10 @@ def _changed(what: str, name: str, used: str, planned: str) -> PostHoc:
     return PostHoc(what=what, used=used, planned=planned, words=text)
 
 
-def _patterns(declared: Sequence[str] | None) -> str:
-    return "everything" if declared is None else ", ".join(declared)
+def _patterns(rules: Evaluation) -> str:
+    if rules.headlines:
+        return "one of each workload"
+    return "everything" if rules.declared is None else ", ".join(rules.declared)
 
 
 def _weights(stated: Mapping[str, float]) -> str:

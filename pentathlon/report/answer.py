@@ -85,6 +85,18 @@ def distinguished(evaluation: Evaluation, system: str) -> bool:
     return any(one.verdict.is_difference for _, one in compared(scores, system))
 
 
+def mostly_unstable(evaluation: Evaluation, system: str, area: str = "") -> bool:
+    """Whether most metrics of an area (of all, for "") are unstable or invalid on a system.
+
+    Then a mean over them shows nothing, however narrow its interval is: the blocks contradict each
+    other in more than a mean and its interval describe.
+    """
+    rows = evaluation.rows_of(area) if area else evaluation.rows
+    every = Counter(one.verdict for _, one in compared([row for row in rows if row.score], system))
+    judged = sum(every.values()) - every[Verdict.NOT_MEASURED]
+    return (every[Verdict.UNSTABLE] + every[Verdict.INVALID]) * 2 > judged
+
+
 def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
     study = evaluation.study
     tally = verdict_counts(evaluation, pair.system)
@@ -183,7 +195,8 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
     if not study.in_blocks:
         counted = f"{count_text(blocks, 'boot')} or more of each system"
     parts = []
-    if pair.rows and not pair.selected:
+    # What is unstable was selected, and differs from nothing.
+    if pair.rows and not any(verdict.is_shown and count for verdict, count in tally.items()):
         parts.append(
             f"Differences were looked for at {confidence} confidence {_together(pair.rows)}, "
             f"in {counted}."

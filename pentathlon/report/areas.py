@@ -18,7 +18,7 @@ from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.model_aggregate import Mean
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.wording import QUALITY, SPEED, Wording
-from pentathlon.report.answer import HUGE, between, compared, speed_words
+from pentathlon.report.answer import HUGE, between, compared, mostly_unstable, speed_words
 from pentathlon.study.counting import count_text
 
 SURE, EQUAL, OPEN = "sure", "equal", "open"
@@ -49,6 +49,8 @@ class AreaLine:
     words: str
     interval: str
     detail: str
+    unstable: bool = False
+    """Most metrics are, so that the mean shows nothing and more blocks do not help."""
 
     @property
     def glyph(self) -> str:
@@ -79,7 +81,10 @@ def overviews(evaluation: Evaluation) -> tuple[Overview, ...]:
     for pair in evaluation.pairs:
         lines = tuple(_lines(evaluation, pair.system))
         whole = _mean(evaluation, pair.system, "all", "")
-        strength = whole.mean if whole is not None and direction(whole) else 0.0
+        shown = (
+            whole is not None and direction(whole) and not mostly_unstable(evaluation, pair.system)
+        )
+        strength = whole.mean if shown and whole is not None else 0.0
         if lines:
             found.append(Overview(pair.system, evaluation.study.reference, lines, strength))
     return tuple(found)
@@ -107,9 +112,11 @@ def _lines(evaluation: Evaluation, system: str) -> Iterator[AreaLine]:
     yield from areas
     whole = _mean(evaluation, system, "all", "")
     if len(areas) > 1 and whole is not None:
-        state, sign, words = _judged(evaluation, whole, SPEED)
+        unstable = mostly_unstable(evaluation, system)
+        state, sign, words = _judged(evaluation, whole, SPEED, unstable=unstable)
         interval = "" if state == OPEN else _interval(whole, SPEED)
-        yield AreaLine("", TOGETHER, state, sign, words, interval, weights_used(whole))
+        detail = weights_used(whole)
+        yield AreaLine("", TOGETHER, state, sign, words, interval, detail, unstable)
 
 
 def weights_used(whole: Mean) -> str:
@@ -132,18 +139,24 @@ def _area(evaluation: Evaluation, system: str, area: str) -> AreaLine | None:
         return None
     mean = _mean(evaluation, system, "area", area)
     kind = QUALITY if all(row.kind == QUALITY for row, _ in every) else SPEED
+    unstable = mostly_unstable(evaluation, system, area)
     if mean is not None:
-        state, sign, words = _judged(evaluation, mean, kind)
+        state, sign, words = _judged(evaluation, mean, kind, unstable=unstable)
         interval = "" if state == OPEN else _interval(mean, kind)
     else:
         state, sign, words = _of_rows(every, kind)
         interval = ""
-    return AreaLine(area, area.capitalize(), state, sign, words, interval, _counts(every, kind))
+    detail = _counts(every, kind)
+    return AreaLine(area, area.capitalize(), state, sign, words, interval, detail, unstable)
 
 
-def _judged(evaluation: Evaluation, mean: Mean, kind: Wording) -> tuple[str, int, str]:
+def _judged(
+    evaluation: Evaluation, mean: Mean, kind: Wording, *, unstable: bool
+) -> tuple[str, int, str]:
     """State, sign and words of a mean over rows."""
     delta_percent = evaluation.study.delta_percent
+    if unstable:
+        return OPEN, 0, f"open, {speed_words(mean.mean, kind)} on average but unstable"
     if mean.low_percent is None or mean.high_percent is None:
         return OPEN, 0, f"open, {speed_words(mean.mean, kind)} in the only block"
     low, high = log_of(mean.low_percent), log_of(mean.high_percent)

@@ -12,7 +12,7 @@ from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_aggregate import Dominance, Mean, Sensitivity, SystemAggregate
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report import posthoc
-from pentathlon.report.answer import between, distinguished, sentence, speed_words
+from pentathlon.report.answer import between, distinguished, mostly_unstable, sentence, speed_words
 from pentathlon.study.counting import count_text
 
 NEARLY_ALL = 0.995
@@ -96,10 +96,10 @@ def _decision(evaluation: Evaluation, whole: SystemAggregate, everything: Mean) 
         system=whole.system,
         reference=study.reference,
         headline=_headline(evaluation, whole.system, everything),
-        sign=direction(everything),
+        sign=0 if mostly_unstable(evaluation, whole.system) else direction(everything),
         uncertainty=tuple(_uncertainty(evaluation, whole, everything)),
         changes=tuple(_changes(evaluation, whole, everything)),
-        parts=tuple(_part(mean, everything, study.delta_percent) for mean in whole.means[1:]),
+        parts=tuple(_part(evaluation, whole, mean) for mean in whole.means[1:]),
     )
 
 
@@ -107,13 +107,12 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
     study = evaluation.study
     by = _by(evaluation, mean)
     if mean.low_percent is None or mean.high_percent is None:
-        again = "in a single block: whether that would happen again is not known."
-        if abs(mean.mean) <= delta_log(study.delta_percent):
-            return (
-                f"{by}, {system} and {study.reference} were within "
-                f"{percent_text(study.delta_percent)} of each other as a whole, {again}"
-            )
-        return f"{by}, {system} was {_than(mean.mean, study.reference)} as a whole, {again}"
+        return f"{by}, {_of_one_block(evaluation, system, mean)}"
+    if mostly_unstable(evaluation, system):
+        return (
+            f"{by}, {system} was {_than(mean.mean, study.reference)} as a whole on average, which "
+            "shows nothing: most of the metrics are unstable."
+        )
     low, high = log_of(mean.low_percent), log_of(mean.high_percent)
     room = delta_log(study.delta_percent)
     if mean.floor_percent is not None and mean.below_floor and (low > 0 or high < 0):
@@ -136,6 +135,17 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
         f"{by}, no difference between {system} and {study.reference} as a whole was shown: "
         f"{_bounds(system, mean)}."
     )
+
+
+def _of_one_block(evaluation: Evaluation, system: str, mean: Mean) -> str:
+    study = evaluation.study
+    again = "in a single block: whether that would happen again is not known."
+    if abs(mean.mean) <= delta_log(study.delta_percent):
+        return (
+            f"{system} and {study.reference} were within "
+            f"{percent_text(study.delta_percent)} of each other as a whole, {again}"
+        )
+    return f"{system} was {_than(mean.mean, study.reference)} as a whole, {again}"
 
 
 def _bounds(system: str, mean: Mean) -> str:
@@ -248,6 +258,9 @@ def _counted(blocks: int, installs: int) -> str:
 
 
 def _changes(evaluation: Evaluation, whole: SystemAggregate, everything: Mean) -> list[str]:
+    if mostly_unstable(evaluation, whole.system):
+        # Of what shows nothing there is nothing to say under other weights.
+        return []
     parts: list[str] = _more_blocks(evaluation, everything)
     if whole.sensitivity is not None:
         parts += _weights(evaluation, whole, whole.sensitivity, everything)
@@ -378,8 +391,12 @@ def _dominance(evaluation: Evaluation, system: str, found: Dominance) -> str:
     return f"Neither is shown to be at least as good in every row; most in the way is {name}."
 
 
-def _part(mean: Mean, everything: Mean, delta_percent: float) -> PartLine:
-    sign = direction(mean)
+def _part(evaluation: Evaluation, whole: SystemAggregate, mean: Mean) -> PartLine:
+    delta_percent, total = evaluation.study.delta_percent, 1.0
+    if whole.everything is not None:
+        total = whole.everything.weight
+    unstable = mean.kind == "area" and mostly_unstable(evaluation, whole.system, mean.name)
+    sign = 0 if unstable else direction(mean)
     words = {1: "faster", -1: "slower", 0: "not shown to differ"}[sign]
     if not sign and mean.floor_percent is not None and mean.below_floor:
         words = f"within the noise floor of {percent_text(mean.floor_percent)}"
@@ -387,7 +404,9 @@ def _part(mean: Mean, everything: Mean, delta_percent: float) -> PartLine:
     if mean.low_percent is not None and mean.high_percent is not None:
         interval = interval_text(mean.low_percent, mean.high_percent)
         room = delta_log(delta_percent)
-        if (
+        if unstable:
+            words = "unstable"
+        elif (
             -room <= log_of(mean.low_percent)
             and log_of(mean.high_percent) <= room
             and not _too_coarse(mean, delta_percent)
@@ -398,7 +417,7 @@ def _part(mean: Mean, everything: Mean, delta_percent: float) -> PartLine:
     return PartLine(
         kind=mean.kind,
         name=mean.name,
-        weight=percent_text(mean.weight / everything.weight * 100),
+        weight=percent_text(mean.weight / total * 100),
         speed=signed_percent(mean.percent),
         interval=interval,
         words=words,

@@ -58,7 +58,7 @@ def _areas(evaluation: Evaluation, rule: Rule) -> Iterator[Question]:
                 continue
             mean = whole.mean("area", line.area) if line.area else whole.everything
             name = line.title.lower()
-            if mean is None or mean.low_percent is None or mean.below_floor:
+            if mean is None or mean.low_percent is None or mean.below_floor or line.unstable:
                 continue
             blocks = blocks_for_mean(mean, rule) if study.installs == 1 else None
             if blocks is None:

@@ -160,6 +160,16 @@ class Settings(Table):
         """The settings that are named in the file, in the order of the model."""
         return self.model_dump(exclude_none=True)
 
+    def plain(self) -> dict[str, bool | int | float | str]:
+        """The same with a single value each: lists as text, variables of sysctl(8) by name."""
+        found: dict[str, bool | int | float | str] = {}
+        for key, value in self.changed().items():
+            if isinstance(value, dict):
+                found |= {f"{key}.{name}": one for name, one in value.items()}
+            else:
+                found[key] = ",".join(map(str, value)) if isinstance(value, tuple) else value
+        return found
+
 
 class Peer(Table):
     """The second host of a system, for the workloads between hosts (`[system.peer]`)."""
@@ -444,6 +454,8 @@ class Evaluation(Table):
     declared: tuple[str, ...] | None = None
     """Workloads, or WORKLOAD.METRIC, with patterns, or whole keys of single rows, that the study is
     about; the others are exploratory. None declares everything."""
+    headlines: bool = False
+    """Instead of `declared`: the study is about one metric of each workload."""
     exclude: tuple[str, ...] = ()
     """Rules that leave samples out by the counters beside them, such as "steal_percent > 2"."""
     moderated: bool = False
@@ -454,9 +466,18 @@ class Evaluation(Table):
     def _without_moderated(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Rules without it are written as before there was any: plans keep their hash."""
         written: dict[str, Any] = handler(self)
-        if written.get("moderated") is False:
-            del written["moderated"]
+        for name in ("moderated", "headlines"):
+            if written.get(name) is False:
+                del written[name]
         return written
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Evaluation:
+        if self.headlines and self.declared is not None:
+            raise ValueError(
+                "headlines choose what is declared themselves; leave out headlines, or declared"
+            )
+        return self
 
     @field_validator("exclude", mode="before")
     @classmethod

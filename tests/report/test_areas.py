@@ -9,7 +9,9 @@ import pytest
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.planning.deciding import blocks_for_mean
 from pentathlon.evaluate.rule import Rule
+from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.areas import EQUAL, OPEN, SURE, legend, overviews
+from pentathlon.report.decision import decisions
 from pentathlon.report.open_questions import questions
 from tests.fakes.synthetic import Item, Maker, same
 
@@ -87,6 +89,32 @@ def test_more_blocks_of_the_same_spread_would_decide_a_mean() -> None:
     many, few = blocks_for_mean(mean, wide), blocks_for_mean(mean, narrow)
     assert many is not None and few is not None and many[0] > few[0] >= 5
     assert blocks_for_mean(mean.model_copy(update={"low_percent": None}), wide) is None
+
+
+def test_a_mean_over_unstable_metrics_shows_nothing() -> None:
+    found = evaluation(1.5, 1.5, 1.5)
+    rows = tuple(
+        row.model_copy(
+            update={
+                "comparisons": tuple(
+                    one.model_copy(update={"verdict": Verdict.UNSTABLE, "words": "unstable"})
+                    for one in row.comparisons
+                )
+            }
+        )
+        if row.area != "memory"
+        else row
+        for row in found.rows
+    )
+    changed = found.model_copy(update={"rows": rows})
+    (one,) = overviews(changed)
+    states = {line.area: line.state for line in one.lines}
+    assert states == {"process": OPEN, "memory": SURE, "arithmetic": OPEN, "": OPEN}
+    assert one.strength == 0.0 and "on average but unstable" in one.lines[0].words
+    (whole,) = decisions(changed)
+    assert whole.sign == 0 and "shows nothing" in whole.headline and whole.changes == ()
+    assert [part.sign for part in whole.parts if part.kind == "area"] == [0, 1, 0]
+    assert not any(question.command for question in questions(changed)), "more blocks do not help"
 
 
 @pytest.mark.parametrize("word", ["+ is faster", "Sure", "Equal", "Open"])

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import shlex
+import statistics
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -21,6 +22,7 @@ from pentathlon.evaluate.display import percent_text
 from pentathlon.evaluate.estimators.ratio import POWER, log_of, t_quantile
 from pentathlon.evaluate.model import Comparison, Effect, Row
 from pentathlon.evaluate.model_aggregate import Mean
+from pentathlon.evaluate.model_factorial import TermEffect
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.safeio.escaping import one_line
@@ -35,18 +37,24 @@ def blocks_to_decide(effect: Effect, rule: Rule) -> tuple[int, bool] | None:
     None where no number of blocks that a study can have decides it.
     """
     assert effect.sd is not None and effect.adjusted_confidence is not None
-    done = effect.blocks
-    away, room = abs(effect.mean), rule.delta - abs(effect.mean)
-    distance, level = max(away, room), 1.0 - effect.adjusted_confidence
-
-    missed = (1.0 - POWER) * (2.0 if away >= room else 1.0)
     # The error with its degrees of freedom, and the level: the row's own, and the one behind its
     # verdict where it borrows, for a claim needs both.
+    done, level = effect.blocks, 1.0 - effect.adjusted_confidence
     own = (effect.sd / math.sqrt(done), done - 1.0)
     tests = [(*own, level)]
     if effect.moderated is not None:
         lent = (effect.moderated.error, effect.moderated.freedom)
         tests = [(*lent, level), (*own, rule.rate)]
+    return _blocks(effect.mean, done, tests, rule)
+
+
+def _blocks(
+    mean: float, done: int, tests: Sequence[tuple[float, float, float]], rule: Rule
+) -> tuple[int, bool] | None:
+    """Blocks from which all tests, by error, freedom and level, have power 0.8."""
+    away, room = abs(mean), rule.delta - abs(mean)
+    distance = max(away, room)
+    missed = (1.0 - POWER) * (2.0 if away >= room else 1.0)
 
     def enough(blocks: int) -> bool:
         levels = rule.levels(blocks)
@@ -134,14 +142,41 @@ def _explained(one: Comparison, rule: Rule, study_file: str, seconds: float | No
         return one
     if effect.sd is None or effect.adjusted_confidence is None or effect.sd == 0.0:
         return one
-    sentence = _needs(effect, rule, study_file, seconds)
+    found = blocks_to_decide(effect, rule)
+    sentence = _needs(effect.sd, found, rule, study_file, seconds)
     reason = f"{one.reason}; {sentence}" if one.reason else sentence
     return one.model_copy(update={"reason": reason})
 
 
-def _needs(effect: Effect, rule: Rule, study_file: str, seconds: float | None) -> str:
-    spread = percent_text(math.expm1(min(effect.sd or 0.0, 1.0)) * 100.0)
-    found = blocks_to_decide(effect, rule)
+def explain_effects(
+    effects: Sequence[TermEffect], rule: Rule, study_file: str, seconds: float | None
+) -> tuple[TermEffect, ...]:
+    """The effects of a factorial design, the inconclusive ones with what would decide them."""
+    return tuple(_explained_effect(one, rule, study_file, seconds) for one in effects)
+
+
+def _explained_effect(
+    one: TermEffect, rule: Rule, study_file: str, seconds: float | None
+) -> TermEffect:
+    if one.verdict is not Verdict.INCONCLUSIVE or one.adjusted_confidence is None:
+        return one
+    if one.mean is None or one.percent is None or len(one.log_ratios) != one.blocks:
+        return one
+    sd = statistics.stdev(one.log_ratios)
+    if sd == 0.0:
+        return one
+    # By its own spread at the level of the family: what it borrows makes it a little less.
+    test = (sd / math.sqrt(one.blocks), one.blocks - 1.0, 1.0 - one.adjusted_confidence)
+    found = _blocks(one.mean, one.blocks, [test], rule)
+    sentence = _needs(sd, found, rule, study_file, seconds)
+    reason = f"{one.reason}; {sentence}" if one.reason else sentence
+    return one.model_copy(update={"reason": reason})
+
+
+def _needs(
+    sd: float, found: tuple[int, bool] | None, rule: Rule, study_file: str, seconds: float | None
+) -> str:
+    spread = percent_text(math.expm1(min(sd, 1.0)) * 100.0)
     if found is None:
         return (
             f"its blocks vary by {spread}, so no number of blocks that a study can have would "

@@ -214,6 +214,15 @@ def test_an_arm_without_a_metric_leaves_its_effects_open(three):
     assert all(arm in one.reason and one.percent is None for one in found)
 
 
+def test_what_is_open_names_the_command_that_would_decide_it():
+    evaluation = evaluate(made(lambda item, at: 0.0, factors("a", "b"), blocks=5, delta=0.3))
+    open_ones = [one for one in evaluation.factorial.effects if one.verdict.value == "inconclusive"]
+    assert open_ones
+    assert all("pentathlon run STUDY --blocks " in one.reason for one in open_ones)
+    assert all("equality within ±0.3 %" in one.reason or "of this size" in one.reason
+               for one in open_ones)  # fmt: skip
+
+
 def test_borrowing_keeps_the_means_and_its_own_intervals(three):
     _, alone = three
     lent = evaluate(made(planted, factors("a", "b", "c"), moderated=True))
