@@ -46,6 +46,10 @@ def run(
 ) -> None:
     with domain_errors():
         machines = load_machines(on)
+        if engine == "slurm":
+            from pentathlon.cli import campaign_slurm  # noqa: PLC0415
+
+            campaign_slurm.check(machines)
         text, studies = derived(study, machines)
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         path = out_directory or RESULTS / f"campaign-{study.stem}-{stamp}"
@@ -95,7 +99,11 @@ def cancel(path: Path) -> None:
     with domain_errors():
         campaign = load_campaign(path)
         stopped = int(ask_to_stop(path))
-        if not stopped:  # Else the campaign's program asks its runs itself.
+        if campaign.engine == "slurm":
+            from pentathlon.cli import campaign_slurm  # noqa: PLC0415
+
+            stopped += campaign_slurm.cancel(campaign)
+        elif not stopped:  # Else the campaign's program asks its runs itself.
             stopped += sum(ask_to_stop(campaign.result(one)) for one in campaign.machines)
         if not stopped:
             raise InputError(f"nothing of {path} runs; there is nothing to cancel")
@@ -184,6 +192,11 @@ def following(campaign: Campaign, machine: str) -> Follower:
 
 def _measure(campaign: Campaign) -> None:
     """Have every machine measured that is not done."""
+    if campaign.engine == "slurm":
+        from pentathlon.cli import campaign_slurm  # noqa: PLC0415
+
+        campaign_slurm.measure(campaign)
+        return
     workers: dict[str, Worker] = {}
     with StopSignals() as signals, view(campaign) as shown:
         try:

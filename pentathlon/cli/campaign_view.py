@@ -20,11 +20,14 @@ from pentathlon.cli.clock import TimeLeft
 from pentathlon.cli.progress import Problems, progress_note
 from pentathlon.cli.screen import err, seconds
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
+from pentathlon.procedure.state import RunState
 from pentathlon.protocol.events import Progress
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
 
 QUIET_S = 15.0
+QUIET_REASONS = ("", "None", "Dependency", "Priority", "Resources")
+"""What a job waits for in the ordinary course of things."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class Machine:
         self.follower = Follower(directory, self._heard)
         self.now = ""
         self.state = ""
+        self.waits = ""
         self._say = say
         self._problems = Problems()
         self._left: TimeLeft | None = None
@@ -147,12 +151,18 @@ class CampaignView:
         made.follower.poll()
         return made.follower
 
-    def look(self, name: str, state: str) -> None:
+    def state(self, name: str) -> RunState | None:
+        """Where the run of a machine stands; None before it has begun."""
+        return self._machines[name].follower.state
+
+    def look(self, name: str, state: str, *, waits: str = "") -> None:
         """Take in what a machine did.
 
         Args:
             state: why nothing more comes from it; "" while it may.
+            waits: what it waits for, as Slurm names it.
         """
+        self._machines[name].waits = waits
         self._machines[name].look(state)
         if self._live is not None:
             self._live.update(self._table())
@@ -181,6 +191,12 @@ class CampaignView:
         left = self.left()
         note = "" if left is None else f", about {seconds(left)} left"
         whole = count_text(len(self._machines), "machine")
+        waiting = [
+            f"{one.name} waits: {one.waits}"
+            for one in self._machines.values()
+            if one.waits not in QUIET_REASONS
+        ]
+        note += "".join(f"; {text}" for text in waiting[:3])
         return f"{done} of {whole} done{note}" + (f"; {self.note}" if self.note else "")
 
     def _table(self) -> Table:
@@ -198,7 +214,7 @@ class CampaignView:
                 f"{block}/{blocks}" if blocks else "",
                 ProgressBar(total=max(whole, 1), completed=done, width=20),
                 "" if not left else f"{seconds(left)} left",
-                Text(one_line(one.now if not one.state else ""), style="dim"),
+                Text(one_line("" if one.state else one.now or one.waits), style="dim"),
             )
         table.add_row("", Text(self._summary(), style="bold"), "", "", "", "")
         return table

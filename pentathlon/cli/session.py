@@ -87,8 +87,13 @@ def start(
     return directory
 
 
-def go_on(directory: Path, ready: Ready, listen: Listen) -> None:
+def go_on(
+    directory: Path, ready: Ready, listen: Listen, *, only: tuple[int, str] | None = None
+) -> None:
     """Continue the run of a directory with the plan that it has.
+
+    Args:
+        only: block and system of the one boot to run.
 
     Raises:
         StoreError: the directory cannot be used, or another run writes it.
@@ -98,10 +103,17 @@ def go_on(directory: Path, ready: Ready, listen: Listen) -> None:
         journal = JournalWriter(directory)
         journal.append(Resume(plan_hash=ready.plan.hash(), version=__version__, pid=os.getpid()))
         journal.close()
-        _run(directory, ready, listen)
+        _run(directory, ready, listen, only=only)
 
 
-def _run(directory: Path, ready: Ready, listen: Listen, also: Judge | None = None) -> None:
+def _run(
+    directory: Path,
+    ready: Ready,
+    listen: Listen,
+    also: Judge | None = None,
+    *,
+    only: tuple[int, str] | None = None,
+) -> None:
     state = RunState(ready.plan)
     for record in read_journal(directory):
         state.apply(record)
@@ -121,6 +133,7 @@ def _run(directory: Path, ready: Ready, listen: Listen, also: Judge | None = Non
                 shield=signals.shield,
                 stopping_rule=_either(also, look.enough),
                 decided=look.decided if look.stopping.drop_decided else None,
+                only=only,
             )
             runner.run()
     except Interrupted as error:
@@ -174,4 +187,7 @@ def finished_result(directory: Path) -> Result:
     """The result with its tables made anew."""
     result = load_result(directory)
     result.refresh()
+    from pentathlon.evaluate.results.digest import digest, note  # noqa: PLC0415  loads SciPy
+
+    note(directory, digest(result))
     return result

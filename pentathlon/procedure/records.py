@@ -188,7 +188,7 @@ class Decided(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd(Record):
-    """The run has ended. outcome: "finished" or "interrupted"."""
+    """The run has ended. outcome: "finished", "interrupted" or "part": one boot of it was run."""
 
     kind: ClassVar[str] = "run-end"
     outcome: str

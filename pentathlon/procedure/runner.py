@@ -43,6 +43,7 @@ class Runner:
         shield: makes a context that no interruption cuts short: a system boots or stops in it.
         stopping_rule: it is evaluated before each block that has not begun, but the first.
         decided: likewise, where that rule is not met: their steps are left out from then on.
+        only: block and system of the one boot to run, where somebody else orders the boots.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Runner:
         shield: Shield = nullcontext,
         stopping_rule: Judge | None = None,
         decided: DecidedWorkloads | None = None,
+        only: tuple[int, str] | None = None,
     ) -> None:
         self.plan = plan
         self.targets = targets
@@ -67,6 +69,7 @@ class Runner:
         self._shield = shield
         self._stopping_rule = stopping_rule
         self._decided = decided
+        self._only = only
 
     def run(self) -> list[Failure]:
         """Run every boot that has steps left; returns the failures that nothing made good.
@@ -92,7 +95,7 @@ class Runner:
             with self._shield():
                 for target in self.targets.values():
                     target.discard()
-        self._emit_end("finished")
+        self._emit_end("part" if self._only is not None and self.state.pending() else "finished")
         return self.state.unresolved()
 
     def _prepare(self, system: str, block: int) -> None:
@@ -131,6 +134,9 @@ class Runner:
     def _groups(self) -> Iterator[list[BootState]]:
         """Boots that are alive at once: those of a block, or each by itself."""
         pending = self.state.pending()
+        if self._only is not None:
+            yield from ([boot] for boot in pending if (boot.block, boot.system) == self._only)
+            return
         if self.plan.pairing == "none":
             yield from ([boot] for boot in pending)
             return

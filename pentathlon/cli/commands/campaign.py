@@ -43,6 +43,17 @@ Examples:
     pentathlon campaign cancel results/fleet
 """
 
+SETUP_HELP = """Write the lines for slurm.conf and helpers.conf, the helper and the reboot script.
+
+Examples:
+
+    pentathlon campaign slurm-setup --on machines.toml
+
+    pentathlon campaign slurm-setup --on machines.toml --system old --system new --out slurm/
+"""
+
+STEP_HELP = "Measure one boot of a campaign on this node; the jobs of Slurm call it."
+
 COMPARE_HELP = """Judge a campaign, or results of several machines: each machine, and the fleet.
 
 Examples:
@@ -66,8 +77,8 @@ def run(
     *,
     on: Annotated[Path, typer.Option("--on", help="File that names the machines.")],
     engine: Annotated[
-        Literal["ssh"],
-        typer.Option(help="What reaches them: this program."),
+        Literal["ssh", "slurm"],
+        typer.Option(help="What reaches them: this program, or Slurm's jobs."),
     ] = "ssh",
     out_directory: Annotated[
         Path | None,
@@ -140,3 +151,28 @@ def compare(
     from pentathlon.cli import campaign_judge as work
 
     work.compare(results, full=full, html=html, as_json=as_json)
+
+
+@app.command("slurm-setup", help=SETUP_HELP)
+def slurm_setup(
+    *,
+    on: Annotated[Path, typer.Option("--on", help="File that names the machines.")],
+    system: Annotated[
+        list[str] | None,
+        typer.Option(help="System; may be repeated.", show_default="those of the file"),
+    ] = None,
+    directory: Annotated[
+        Path | None, typer.Option("--out", help="Write files here.", show_default="print them")
+    ] = None,
+) -> None:
+    existing.study(on)
+    from pentathlon.cli import campaign_slurm as work
+
+    work.show_setup(on, system or [], directory)
+
+
+@app.command("slurm-step", help=STEP_HELP, hidden=True)
+def slurm_step(campaign: CampaignArgument, machine: str, block: int, system: str) -> None:
+    from pentathlon.cli import campaign_slurm as work
+
+    work.step(campaign, machine, block, system)
