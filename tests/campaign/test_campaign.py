@@ -95,6 +95,7 @@ def test_a_machine_that_cannot_be_reached_costs_only_its_own(shop: Shop) -> None
     assert "gone" in done.err and "cannot be reached with ssh" in done.err
     judged = shop.call("campaign", "compare", "c")
     assert judged.code == 0 and "2 machines: one, two" in judged.out
+    assert '"gone" has measured nothing; the fleet is judged without it' in judged.out
 
 
 def test_everything_is_killed_and_resumed(shop: Shop) -> None:

@@ -161,7 +161,7 @@ def test_a_feature_is_a_kernel_that_a_reboot_switches(shop: Shop, tmp_path: Path
     try:
         cluster.start()
         words = ("campaign", "run", "study.toml", "--on", "machines.toml", "--engine", "slurm")
-        process = shop.start(*words, "--out", "c", "--no-report")
+        process = shop.start(*words, "--out", "c", "--no-report", "--yes")
         _, text = process.communicate(timeout=400)
         assert process.returncode == 0, text + cluster.log()
     finally:
