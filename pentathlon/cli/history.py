@@ -3,53 +3,119 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
-from pentathlon.cli import unfinished
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli import archived, unfinished
+from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import out
-from pentathlon.store.directory import RESULTS
-from pentathlon.store.query import Result, list_results, load_result, newest
+from pentathlon.store.directory import RESULTS, result_directories
+from pentathlon.store.problems import StoreError
+from pentathlon.store.query import newest
 from pentathlon.study.counting import count_text
 
 if TYPE_CHECKING:
-    from pentathlon.evaluate.results.timeline import Timeline
+    from pentathlon.evaluate.results.digest import Digest, SystemDigest
+    from pentathlon.evaluate.results.timeline import Point, Timeline
 
 
-def history(results: list[Path] | None, *, system: str | None, as_json: bool) -> None:
+def history(
+    results: list[Path] | None,
+    *,
+    system: str | None,
+    where: str | None,
+    only: list[str] | None,
+    as_json: bool,
+) -> None:
     with domain_errors():
-        from pentathlon.evaluate.results.timeline import point, timeline  # noqa: PLC0415  loads SciPy
+        from pentathlon.evaluate.results.timeline import timeline  # noqa: PLC0415  loads SciPy
 
-        found = _results(results or [])
-        last = max(found, key=lambda one: (one.summary().started, str(one.path)))
-        name = system or last.study.reference
-        having = [one for one in found if name in {s.name for s in one.study.systems}]
-        if not having:
-            raise InputError(f'no result has a system "{name}"')
-        line = timeline(
-            [point(one, name, str(one.path), one.summary().started) for one in having],
-            last.study.evaluation.confidence,
-            dict(last.study.weights),
-        )
-        cut = {str(one.path): one.unfinished for one in having if one.unfinished}
+        found = _read(results or [], system, where, only or [])
+        line = timeline(found.points, found.confidence, dict(found.weights))
         if as_json:
-            print(json.dumps(_document(line, cut), indent=1))
+            print(json.dumps(_document(line, found.unfinished), indent=1))
         else:
-            for path, text in cut.items():
+            for path, text in found.unfinished.items():
                 unfinished.say(f"{path}: {text}")
             _show(line)
+        raise typer.Exit(Exit.REGRESSION if line.regressions else Exit.OK)
 
 
-def _results(paths: list[Path]) -> list[Result]:
+@dataclass(frozen=True)
+class _Read:
+    """What a line is made of. `unfinished`: path -> how far a run is that has not ended."""
+
+    points: list[Point]
+    confidence: float
+    weights: Mapping[str, float]
+    unfinished: Mapping[str, str] = field(default_factory=dict)
+
+
+def _read(paths: list[Path], system: str | None, where: str | None, only: list[str]) -> _Read:
+    if len(paths) == 1 and archived.is_archive(paths[0]):
+        return _of_archive(archived.text_of(paths[0]), system, where, only)
+    if where is not None:
+        raise InputError("--where chooses from an archive; name one (pentathlon archive sync)")
+    return _of_directories(paths, system, only)
+
+
+def _of_archive(place: str, system: str | None, where: str | None, only: list[str]) -> _Read:
+    from pentathlon.archive import line, reading  # noqa: PLC0415  loads polars
+    from pentathlon.archive.engines import engine  # noqa: PLC0415
+    from pentathlon.archive.log import open_archive  # noqa: PLC0415
+    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415
+
+    archive = open_archive(place)
+    run = engine(archive)
+    last = reading.some(archive, where, run)[-1].row
+    chosen = (lambda key: matches(key, only)) if only else None
+    points = line.points(run, where, system or last["reference"], chosen)
+    return _Read(points, last["confidence"], json.loads(last["weights_json"]))
+
+
+def _of_directories(paths: list[Path], system: str | None, only: list[str]) -> _Read:
+    from pentathlon.evaluate.results.digest import read_digest  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.timeline import Point  # noqa: PLC0415
+
     if paths:
-        return [load_result(path) for path in dict.fromkeys(paths)]
-    study = load_result(newest(RESULTS)).study.name
-    return [load_result(one.path) for one in list_results(RESULTS) if one.name == study]
+        found = [(path, read_digest(path)) for path in dict.fromkeys(paths)]
+    else:
+        study = read_digest(newest(RESULTS)).study
+        found = [(path, one) for path, one in _readable(RESULTS) if one.study == study]
+    last = max(found, key=lambda one: (one[1].started, str(one[0])))[1]
+    name = system or last.reference
+    having = [(path, one) for path, one in found if name in one.systems]
+    if not having:
+        raise InputError(f'no result has a system "{name}"')
+    points = [
+        Point(str(path), one.started, _narrowed(one.systems[name], only)) for path, one in having
+    ]
+    cut = {str(path): one.unfinished for path, one in having if one.unfinished}
+    return _Read(points, last.confidence, last.weights, cut)
+
+
+def _readable(root: Path) -> Iterator[tuple[Path, Digest]]:
+    from pentathlon.evaluate.results.digest import read_digest  # noqa: PLC0415
+
+    for path in result_directories(root):
+        with suppress(StoreError):
+            yield path, read_digest(path)
+
+
+def _narrowed(found: SystemDigest, only: list[str]) -> SystemDigest:
+    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415
+
+    if not only:
+        return found
+    levels = {key: one for key, one in found.levels.items() if matches(key, only)}
+    return replace(found, levels=levels)
 
 
 def _document(line: Timeline, cut: Mapping[str, str]) -> dict[str, object]:
@@ -62,6 +128,7 @@ def _document(line: Timeline, cut: Mapping[str, str]) -> dict[str, object]:
         "results": [{"path": p.label, "started": p.started, "build": p.build} for p in line.points],
         "left_out": [{"path": label, "reason": reason} for label, reason in line.left_out],
         "unassessed": line.unassessed,
+        "regressions": [one.key for one in line.regressions],
         "metrics": [
             {
                 "key": one.key,
@@ -112,8 +179,8 @@ def _show(line: Timeline) -> None:
         before, after = line.points[at - 1], line.points[at]
         low, high = signed_percent(percent(change.low)), signed_percent(percent(change.high))
         beside = "" if before.build == after.build else "the agent's build changed too"
-        if before.found.facts.kernel != after.found.facts.kernel:
-            kernels = f"kernel {before.found.facts.kernel} to {after.found.facts.kernel}"
+        if before.found.kernel != after.found.kernel:
+            kernels = f"kernel {before.found.kernel} to {after.found.kernel}"
             beside = f"{beside}, {kernels}" if beside else kernels
         table.add_row(
             after.started[:19].replace("T", " "),

@@ -116,6 +116,10 @@ COMMANDS = {
         "pentathlon.cli.commands.boots",
         "boots",
     ),
+    "archive": Entry(
+        "Thousands of results in one place: add, sync, list, take out again.",
+        "pentathlon.cli.commands.archive",
+    ),
     "campaign": Entry(
         "One study on several machines, and what holds for all of them.",
         "pentathlon.cli.commands.campaign",

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
-from pentathlon.cli import judging, unfinished
+from pentathlon.cli import archived, judging, unfinished
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.directory import PLAN
 from pentathlon.store.query import load_result
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The results that are meant; None for the newest one."""
+
+    first: Path | None
+    second: Path | None = None
+    of_archive: bool = False
+
+
+@contextmanager
+def _results(result: Path | None, where: str | None, most: int) -> Iterator[_Given]:
+    """A result, or at most so many of an archive, the older first."""
+    if result is not None and archived.is_archive(result):
+        with archived.taken(result, where, most) as taken:
+            yield _Given(taken[0], taken[1] if len(taken) > 1 else None, of_archive=True)
+        return
+    if where is not None:
+        raise InputError("--where chooses from an archive; name one (pentathlon archive sync)")
+    yield _Given(result)
 
 
 def report(
@@ -27,8 +51,11 @@ def report(
     declared: list[str] | None,
     weights: list[str] | None,
     only: list[str] | None,
+    where: str | None = None,
 ) -> None:
-    with domain_errors():
+    with domain_errors(), _results(result, where, 1) as given:
+        if given.of_archive and directory is None:
+            raise InputError("a result of an archive has no directory; name one with --out")
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
         from pentathlon.report.export.refusal import ExportError  # noqa: PLC0415
 
@@ -36,7 +63,7 @@ def report(
         wanted = reporting.parse_formats(formats)
         if open_it not in {"yes", "no"}:
             raise InputError(f'--open is "{open_it}"; use yes or no')
-        found = rules.apply(load_result(choose(result)))
+        found = rules.apply(load_result(choose(given.first)))
         # Standard output names the files, and each of them states it too.
         unfinished.say(found.unfinished, err)
         done = reporting.write_formats(found, wanted, directory, columns)
@@ -64,8 +91,12 @@ def compare(
     declared: list[str] | None,
     weights: list[str] | None,
     only: list[str] | None,
+    where: str | None = None,
 ) -> None:
-    with domain_errors():
+    with domain_errors(), _results(result, where, 2) as given:
+        result = given.first
+        if given.second is not None:
+            a, b, c = str(given.second), a, b
         rules = judging.Judging(delta, confidence, declared or (), weights or (), only or ())
         if result is not None and a is not None and (Path(a) / PLAN).is_file():
             from pentathlon.cli import across  # noqa: PLC0415  loads SciPy

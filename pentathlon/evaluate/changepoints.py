@@ -43,3 +43,30 @@ def segment_ends(signal: Values, penalty: float, shortest: int) -> list[int]:
     while last[ends[-1]] > 0:
         ends.append(int(last[ends[-1]]))
     return ends[::-1]
+
+
+def level_ends(signal: Values, penalty: float, shortest: int) -> list[int]:
+    """The same for segments of constant mean and common variance: the cost is the sum of squares.
+
+    Args:
+        signal: a series whose noise has the variance 1.
+        penalty: cost of each cut.
+        shortest: fewest points in a segment.
+    """
+    count = len(signal)
+    sums = np.concatenate([[0.0], np.cumsum(signal)])
+    best = np.full(count + 1, np.inf)
+    best[0] = -penalty
+    last = np.zeros(count + 1, dtype=np.int64)
+    sizes = np.arange(count, 0, -1, dtype=np.float64)
+    # The sum of squares of all points is the same for every choice and is left out.
+    for end in range(shortest, count + 1):
+        starts = end - shortest + 1
+        rise = sums[end] - sums[:starts]
+        cost = best[:starts] - rise * rise / sizes[count - end : count - end + starts]
+        place = int(np.argmin(cost))
+        best[end], last[end] = cost[place] + penalty, place
+    ends = [count]
+    while last[ends[-1]] > 0:
+        ends.append(int(last[ends[-1]]))
+    return ends[::-1]

@@ -70,7 +70,7 @@ def series(used: pl.DataFrame) -> dict[tuple[str, str], Series]:
             pl.col("value").min().alias("minimum"),
             pl.col("value").max().alias("maximum"),
             pl.col("value").is_finite().all().alias("finite"),
-            _deviation_of_values().alias("sd"),
+            deviation_of_values().alias("sd"),
         )
         .join(boots, on=["key", "system"])
         .sort("key", "system")
@@ -94,7 +94,7 @@ def mean_of_values() -> pl.Expr:
     )
 
 
-def _deviation_of_values() -> pl.Expr:
+def deviation_of_values() -> pl.Expr:
     """Standard deviation of the column `value` in a group, also where squares are no numbers."""
     largest = pl.col("value").abs().max()
     scaled = (pl.col("value") / largest).std(ddof=1) * largest

@@ -112,9 +112,35 @@ def test_history_needs_results_and_then_finds_a_change(shop):
         lines[0]["utc"] = f"2030-01-{k + 1:02d}T00:00:00Z"
         journal.write_bytes(b"".join(map(sealed, lines)))
     done = shop.call("history", *[f"r{k}" for k in range(10)], "--json")
-    assert done.code == 0, done.err
+    assert done.code == 4, done.err
     found = json.loads(done.out)
     places = {c["at"] for one in found["metrics"] for c in one["changes"]}
     assert places == {"r6"}
     shown = shop.call("history", *[f"r{k}" for k in range(10)])
-    assert "2030-01-07" in shown.out
+    assert "2030-01-07" in shown.out and shown.code == 4
+    assert shop.call("archive", "add", *[f"r{k}" for k in range(10)]).code == 0
+    held = shop.call("history", "archive", "--json")
+    assert held.code == 4
+    own, other = json.loads(held.out), found
+    for one, two in zip(own["metrics"], other["metrics"], strict=True):
+        assert one["speed_log"] == pytest.approx(two["speed_log"], rel=1e-12)
+        assert [c["percent"] for c in one["changes"]] == pytest.approx(
+            [c["percent"] for c in two["changes"]]
+        )
+    early = shop.call("history", "archive", "--where", 'started < "2030-01-07" and study = "two"')
+    assert early.code == 0 and "no change of level" in early.out
+    key = found["metrics"][0]["key"]
+    few = json.loads(shop.call("history", "archive", "--only", key, "--json").out)
+    assert [one["key"] for one in few["metrics"]] == [key]
+    # One result of an archive is judged as its directory is; of two the later against the earlier.
+    last = 'started >= "2030-01-09"'
+    pair = shop.call("compare", "archive", "--where", last)
+    assert pair.out == shop.call("compare", "r8", "r9").out
+    many = shop.call("compare", "archive")
+    assert many.code == 2 and "chooses 10 results" in many.err
+    written = shop.call("report", "archive", "--where", 'name = "r3"', "--format", "csv")
+    assert written.code == 2 and "--out" in written.err
+    written = shop.call("report", "archive", "--where", 'name = "r3"', "-f", "csv", "--out", "o")
+    assert written.code == 0 and list((shop.directory / "o").iterdir())
+    wrong = shop.call("history", "r0", "--where", 'study = "two"')
+    assert wrong.code == 2 and "--where chooses from an archive" in wrong.err

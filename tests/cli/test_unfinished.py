@@ -45,6 +45,9 @@ READS = {
 GOES_ON = {"run", "import"}
 """Commands that take a result to end its run, or to add to one that has no run."""
 
+ENDED = {"archive add", "archive sync", "archive take"}
+"""Commands that take no result whose run has not ended."""
+
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
@@ -105,7 +108,19 @@ def test_a_run_that_has_ended_is_not_marked(shop: Shop, words: str) -> None:
 
 
 def test_every_command_that_reads_a_result_is_looked_at() -> None:
-    assert set(taking_results()) == READS.keys() | GOES_ON
+    assert set(taking_results()) == READS.keys() | GOES_ON | ENDED
+
+
+@pytest.mark.parametrize("words", ["archive add r", "archive add whole r"])
+def test_an_archive_takes_none(shop: Shop, words: str) -> None:
+    done = shop.call(*words.split(), "--archive", f"kept-{len(words)}")
+    assert done.code == Exit.BAD_INPUT and SAYS in done.err
+
+
+def test_an_archive_leaves_it_out_of_a_directory(shop: Shop) -> None:
+    done = shop.call("archive", "sync", ".", "--archive", "synced")
+    assert done.code == Exit.OK and SAYS in done.err
+    assert "1 result added to synced, 1 left out" in done.out
 
 
 def taking_results() -> Iterator[str]:

@@ -13,7 +13,7 @@ import ruptures
 from scipy import stats
 
 from pentathlon.evaluate import Verdict, evaluate
-from pentathlon.evaluate.changepoints import segment_ends
+from pentathlon.evaluate.changepoints import level_ends, segment_ends
 from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.diagnostics.modes import clopper_pearson, slow_boots, unseen_bound
 from pentathlon.evaluate.diagnostics.steady import FEWEST_ITERATIONS, classify
@@ -85,6 +85,16 @@ def test_the_cuts_are_those_of_pelt(seed):
     for penalty in (5.0, 20.0, 60.0):
         theirs = search.fit(signal.reshape(-1, 1)).predict(pen=penalty)
         assert segment_ends(signal, penalty, 5) == theirs
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_levels_are_those_of_ruptures(seed):
+    steps = np.repeat(np.random.default_rng(seed).normal(0.0, 2.0, 6), 12)
+    signal = steps + np.random.default_rng(seed + 9).normal(0.0, 1.0, len(steps))
+    search = ruptures.Pelt(model="l2", min_size=3, jump=1)
+    for penalty in (2.0, 12.0, 80.0):
+        theirs = search.fit(signal.reshape(-1, 1)).predict(pen=penalty)
+        assert level_ends(signal, penalty, 3) == theirs
 
 
 @pytest.mark.parametrize("size", [0.002, 0.02])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from pathlib import Path
 
 from pentathlon.cli.exits import Exit, stop
@@ -32,6 +33,22 @@ def result(path: Path | None) -> None:
         raise stop(f"{path} is no result directory: {PLAN}: {_WORDS}", Exit.BAD_INPUT)
 
 
+def result_or_archive(path: Path | None) -> None:
+    """The same, where the URL of an archive may stand too: `Path` has taken a slash from it.
+
+    Raises:
+        typer.Exit: with status 2.
+    """
+    if path is not None and not is_url(path):
+        result(path)
+
+
+def is_url(path: Path) -> bool:
+    """Whether a path is what `Path` makes of a URL such as s3://bucket/archive."""
+    return _URL.match(path.as_posix()) is not None
+
+
+_URL = re.compile(r"[a-z][a-z0-9+]+:/[^/]")
 _WORDS = os.strerror(errno.ENOENT).lower()
 
 

@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.archive import WhereOption
 
 HELP = """Find since when a system is faster or slower, over several results.
 
-Without results those of the newest study in ./results are taken. A change is named once three
-results lie after it.
+Without results those of the newest study in ./results are taken; of an archive those that --where
+chooses. A change is named once three results lie after it. The exit status is 4 where the last
+change of a row is one to slower.
 
 Examples:
 
@@ -21,22 +23,31 @@ Examples:
     pentathlon history results/nightly-* --system uml-6.1
 
     pentathlon history results/nightly-* --json
+
+    pentathlon history archive --where 'study = "nightly" and machine = "bench3"'
 """
 
 
 def history(
     results: Annotated[
         list[Path] | None,
-        typer.Argument(help="Result directories.", show_default="those of the newest study"),
+        typer.Argument(
+            help="Result directories, or an archive.", show_default="those of the newest study"
+        ),
     ] = None,
     *,
     system: Annotated[
         str | None, typer.Option(help="System.", show_default="the study's reference")
     ] = None,
+    where: WhereOption = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="WORKLOAD, WORKLOAD.METRIC or pattern to look at; may be repeated."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
 ) -> None:
     for one in results or []:
-        existing.result(one)
+        existing.result_or_archive(one)
     from pentathlon.cli import history as work
 
-    work.history(results, system=system, as_json=as_json)
+    work.history(results, system=system, where=where, only=only, as_json=as_json)

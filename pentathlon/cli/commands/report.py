@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing, judging
+from pentathlon.cli.commands.archive import WhereOption
 
 REPORT_HELP = """Write the report of a result: HTML with pictures, and exports.
 
@@ -22,6 +23,8 @@ Examples:
     pentathlon report --open no
 
     pentathlon report --delta 2 --weights process=2,memory=1
+
+    pentathlon report archive --where 'result like "3f2a91%"' --out report
 """
 
 COMPARE_HELP = """Print the judgement of a result: every system against the reference.
@@ -46,6 +49,8 @@ Examples:
     pentathlon compare results/before results/after
 
     pentathlon compare results/before results/after uml-6.1 uml-7.2
+
+    pentathlon compare archive --where 'result like "3f2a91%"'
 
     pentathlon compare results/two-kernels-20260101T120000Z uml-6.1 uml-7.2
 """
@@ -79,8 +84,9 @@ def report(
     declared: judging.DeclaredOption = None,
     weights: judging.WeightsOption = None,
     only: judging.OnlyOption = None,
+    where: WhereOption = None,
 ) -> None:
-    existing.result(result)
+    existing.result_or_archive(result)
     from pentathlon.cli import report as work
 
     work.report(
@@ -94,6 +100,7 @@ def report(
         declared=declared,
         weights=weights,
         only=only,
+        where=where,
     )
 
 
@@ -122,8 +129,9 @@ def compare(
     declared: judging.DeclaredOption = None,
     weights: judging.WeightsOption = None,
     only: judging.OnlyOption = None,
+    where: WhereOption = None,
 ) -> None:
-    existing.result(result)
+    existing.result_or_archive(result)
     from pentathlon.cli import report as work
 
     work.compare(
@@ -138,4 +146,5 @@ def compare(
         declared=declared,
         weights=weights,
         only=only,
+        where=where,
     )

@@ -1,7 +1,8 @@
 """Did a system become faster or slower over time, and since when?
 
 The results of one system in the order of their runs give one point each: the mean logarithm of the
-boot means. Changes of level are found by PELT (Killick, Fearnhead and Eckley 2012), then tested.
+boot means. Changes of level are found as PELT finds them (Killick, Fearnhead and Eckley 2012),
+then tested.
 Neighbouring points are alike (the machine's neighbours, its seasons), so the variance of a mean of
 points is that of independent ones times (1 + ρ)/(1 − ρ), with ρ the autocorrelation at lag 1 of
 what the levels leave (Bayley and Hammersley 1946), and the degrees of freedom shrink by as much. A
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from pentathlon.evaluate.changepoints import level_ends
 from pentathlon.evaluate.multiplicity import holm
 
 Values = npt.NDArray[np.float64]
@@ -102,10 +104,7 @@ def find_changes(speeds: Values, rate: float) -> tuple[tuple[Change, ...], float
 def _levels(speeds: Values, variance: float) -> list[int]:
     """Ends of the levels, the last one being the number of points."""
     signal = (speeds - speeds.mean()) / math.sqrt(variance)
-    import ruptures  # noqa: PLC0415  (1 s to load, for one search)
-
-    search = ruptures.Pelt(model="l2", min_size=FEWEST_AFTER, jump=1).fit(signal.reshape(-1, 1))
-    return [int(end) for end in search.predict(pen=PENALTY * math.log(len(speeds)))]
+    return level_ends(signal, PENALTY * math.log(len(speeds)), FEWEST_AFTER)
 
 
 def _three_on_each_side(part: Values) -> bool:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from pentathlon.evaluate.aggregate.weights import Place, row_weights
-from pentathlon.evaluate.comparability import layer_caution
 from pentathlon.evaluate.facts import ResultLike
-from pentathlon.evaluate.results.across import Side, side
+from pentathlon.evaluate.results.digest import Level, SystemDigest, systems_of
 from pentathlon.evaluate.results.guard import differing
 from pentathlon.evaluate.results.history import FEWEST_POINTS, Course, courses
 from pentathlon.evaluate.wording import CONTEXT
@@ -25,12 +22,12 @@ class Point:
 
     label: str
     started: str
-    found: Side
+    found: SystemDigest
 
     @property
     def build(self) -> str:
         """The build of the agent; several are joined."""
-        return "+".join(self.found.facts.agent_builds)
+        return "+".join(self.found.builds)
 
 
 @dataclass(frozen=True)
@@ -48,6 +45,11 @@ class Timeline:
     courses: tuple[Course, ...]
     unassessed: str
 
+    @property
+    def regressions(self) -> tuple[Course, ...]:
+        """Rows whose last change of level is one to slower."""
+        return tuple(one for one in self.courses if one.changes and one.changes[-1].mean < 0)
+
 
 def point(result: ResultLike, system: str, label: str, started: str) -> Point:
     """One result of a system.
@@ -55,7 +57,7 @@ def point(result: ResultLike, system: str, label: str, started: str) -> Point:
     Raises:
         KeyError: the result has no such system.
     """
-    return Point(label, started, side(result, system))
+    return Point(label, started, systems_of(result)[system])
 
 
 def timeline(points: Sequence[Point], confidence: float, weights: dict[str, float]) -> Timeline:
@@ -74,7 +76,7 @@ def timeline(points: Sequence[Point], confidence: float, weights: dict[str, floa
             kept.append(one)
         else:
             left_out.append((one.label, reason))
-    system = newest.facts.name
+    system = newest.name
     if len(kept) < FEWEST_POINTS:
         word = "result" if len(kept) == 1 else "results"
         few = (
@@ -88,18 +90,17 @@ def timeline(points: Sequence[Point], confidence: float, weights: dict[str, floa
     return Timeline(system, tuple(kept), tuple(left_out), found, none)
 
 
-def _mismatch(own: Side, newest: Side) -> str | None:
+def _mismatch(own: SystemDigest, newest: SystemDigest) -> str | None:
     """Why a result cannot stand beside the newest one, or None."""
-    if not own.everything:
+    if not own.levels:
         return "it has no counted sample"
-    versions = (own.facts.catalog_version, newest.facts.catalog_version)
+    versions = (own.catalog_version, newest.catalog_version)
     if None not in versions and versions[0] != versions[1]:
         return f"its catalog has version {versions[0]}, the newest {versions[1]}"
-    layers = layer_caution(own.facts, newest.facts)
-    if layers is not None:
-        return f"its layer is {own.facts.layer}, that of the newest {newest.facts.layer}"
-    if own.facts.cpu and newest.facts.cpu and own.facts.cpu != newest.facts.cpu:
-        return f"its CPU is {own.facts.cpu}, that of the newest {newest.facts.cpu}"
+    if own.layer != newest.layer:
+        return f"its layer is {own.layer}, that of the newest {newest.layer}"
+    if own.cpu and newest.cpu and own.cpu != newest.cpu:
+        return f"its CPU is {own.cpu}, that of the newest {newest.cpu}"
     names = differing(own.parameters, newest.parameters)
     if names:
         return f"it ran {', '.join(names[:3])} with other parameters than the newest"
@@ -110,28 +111,17 @@ def _series(
     points: Sequence[Point], weights: dict[str, float]
 ) -> dict[str, tuple[str, list[float]]]:
     """Key -> (workload, mean log speed of every point), for what every point has."""
-    first = points[0].found
+    first = points[0].found.levels
     shared = [
         key
-        for key, one in points[-1].found.everything.items()
-        if points[-1].found.titles.role(one.workload, one.metric) != CONTEXT
-        and all(
-            key in other.found.everything
-            and other.found.everything[key].lowest > 0
-            and (other.found.everything[key].unit, other.found.everything[key].direction)
-            == (one.unit, one.direction)
-            for other in points
-        )
+        for key, one in points[-1].found.levels.items()
+        if one.role != CONTEXT and all(_fits(other.found.levels.get(key), one) for other in points)
     ]
     shared.sort()
     places = [
-        Place(key, first.titles.area(one.workload), one.workload, one.metric)
-        for key in shared
-        for one in [first.everything[key]]
+        Place(key, one.area, one.workload, one.metric) for key in shared for one in [first[key]]
     ]
-    series = {
-        key: (first.everything[key].workload, [_speed(p, key) for p in points]) for key in shared
-    }
+    series = {key: (first[key].workload, [_speed(p, key) for p in points]) for key in shared}
     shares = row_weights(places, weights)
     if len(shared) > 1 and sum(shares.values()) > 0:
         whole = [
@@ -142,7 +132,14 @@ def _series(
     return series
 
 
+def _fits(own: Level | None, newest: Level) -> bool:
+    return (
+        own is not None
+        and own.lowest > 0
+        and (own.unit, own.direction) == (newest.unit, newest.direction)
+    )
+
+
 def _speed(one: Point, key: str) -> float:
-    found = one.found.everything[key]
-    sign = 1.0 if found.direction == "higher" else -1.0
-    return sign * float(np.mean(np.log(list(found.blocks.values()))))
+    found = one.found.levels[key]
+    return found.log_mean if found.direction == "higher" else -found.log_mean

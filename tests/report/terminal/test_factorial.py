@@ -8,6 +8,8 @@ import pytest
 from rich.console import Console
 
 from pentathlon.evaluate import Evaluation, evaluate
+from pentathlon.evaluate.model import Starved
+from pentathlon.evaluate.warnings import warnings
 from pentathlon.report.html import page as html
 from pentathlon.report.html.payload import payload
 from pentathlon.report.terminal import screen
@@ -64,3 +66,16 @@ def test_a_comparison_of_systems_has_none_of_it():
     assert "factorial" not in payload(evaluation, result)
     assert 'data-kind="factors"' not in html.render(evaluation, result)
     assert '"factorial"' not in evaluation.model_dump_json()
+
+
+def test_many_systems_without_a_whole_cpu_are_one_sentence(three):
+    _, evaluation = three
+    key = evaluation.rows[0].key
+    starved = tuple(
+        Starved(system=one.name, key=key, blocks=(0,), lowest_percent=50.0 + place)
+        for place, one in enumerate(evaluation.systems)
+    )
+    few = evaluation.model_copy(update={"starved": starved[:2]})
+    assert len(warnings(few)) == 2
+    (text,) = warnings(evaluation.model_copy(update={"starved": starved}))
+    assert text.startswith("8 of 8 systems") and f"a-0+b-0+c-0 50 % for {key}" in text

@@ -1,0 +1,63 @@
+"""Many results at once: a batch in this process, or several in processes of their own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from pentathlon.archive.batch import Added, add
+from pentathlon.archive.compact import MANY_COMMITS, compact
+from pentathlon.archive.log import Archive, make_archive, open_archive
+
+FEW = 16
+"""Results that one process adds faster than several, which take a second to start."""
+MOST_PROCESSES = 8
+
+
+def add_all(
+    text: str, paths: Sequence[Path], machine: str, *, strict: bool, processes: int | None = None
+) -> Added:
+    """Add results to an archive, which is made where there is none.
+
+    Args:
+        text: the archive.
+        strict: end at the first result that cannot be added.
+        processes: how many; None for as many as help.
+
+    Raises:
+        StoreError: a result cannot be added, with `strict`, or the archive cannot be used.
+        OSError: the archive cannot be written.
+    """
+    archive = make_archive(text)
+    most = min(len(os.sched_getaffinity(0)), MOST_PROCESSES) if processes is None else processes
+    # What lies in the memory of this process is no place for others.
+    if len(paths) <= FEW or most < 2 or text.startswith("memory:"):
+        done = add(archive, paths, machine, strict=strict)
+    else:
+        done = _parallel(text, paths, machine, most, strict=strict)
+    _tidy(archive)
+    return done
+
+
+def _parallel(
+    text: str, paths: Sequence[Path], machine: str, processes: int, *, strict: bool
+) -> Added:
+    parts = [list(paths[place::processes]) for place in range(processes)]
+    done = Added()
+    context = multiprocessing.get_context("spawn")  # A fork has the threads' locks of polars.
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        for found in [pool.submit(_part, text, part, machine, strict) for part in parts]:
+            done.take(found.result())
+    return done
+
+
+def _part(text: str, paths: Sequence[Path], machine: str, strict: bool) -> Added:
+    return add(open_archive(text), paths, machine, strict=strict)
+
+
+def _tidy(archive: Archive) -> None:
+    if len(archive.contents().commits) >= MANY_COMMITS:
+        compact(archive)

@@ -1,0 +1,163 @@
+"""What runs the queries: DuckDB in this program, or Spark on a cluster, with the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, cast
+
+import polars as pl
+
+from pentathlon.archive.log import Archive, Contents
+from pentathlon.archive.schema import KINDS
+from pentathlon.archive.stores import Remote
+from pentathlon.archive.where import quoted
+from pentathlon.safeio.clipping import clip
+from pentathlon.store.journal import StoreError
+
+VIEWS: Mapping[str, str] = {
+    "results": "index",
+    "systems": "systems",
+    "boots": "boots",
+    "samples": "samples",
+}
+"""Name of a view in the queries -> kind of files. "index" is a word of SQL."""
+
+
+class Engine(Protocol):
+    """Runs SQL over the views of an archive."""
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Every row of the answer.
+
+        Raises:
+            StoreError: it cannot be answered.
+        """
+
+    def columns(self, sql: str) -> dict[str, list[Any]]:
+        """The answer by columns."""
+
+
+def condition(contents: Contents) -> str:
+    """Which rows count: those of a result that two writers added at once only once."""
+    if not contents.twice:
+        return "1 = 1"
+    pairs = [f"(result = {quoted(one)} and batch = {quoted(two)})" for one, two in contents.twice]
+    return f"not ({' or '.join(pairs)})"
+
+
+class DuckDB:
+    """DuckDB in this process."""
+
+    def __init__(self, archive: Archive, contents: Contents) -> None:
+        import duckdb  # noqa: PLC0415  0.2 s
+
+        self._error = duckdb.Error
+        self._where = archive.place.text
+        self._connection = duckdb.connect(":memory:")
+        self._connection.execute("set preserve_insertion_order = false")
+        if isinstance(archive.place, Remote):
+            self._connection.register_filesystem(archive.place.system)
+        for view, kind in VIEWS.items():
+            self._view(view, [archive.place.url(file.name) for file in contents.files[kind]],
+                       condition(contents), kind)  # fmt: skip
+
+    def _view(self, view: str, urls: Sequence[str], where: str, kind: str) -> None:
+        if urls:
+            # Brackets, stars and question marks of a path would be wildcards.
+            names = ", ".join("'" + _literal(one) + "'" for one in urls)
+            source = f"read_parquet([{names}], hive_partitioning = false)"
+        else:
+            empty = ", ".join(f"null::{_type(one)} as {name}" for name, one in KINDS[kind].items())
+            source = f"(select {empty} limit 0)"
+        self._run(f"create view {view} as select * from {source} where {where}")
+
+    def _run(self, sql: str) -> Any:
+        try:
+            return self._connection.execute(sql)
+        except self._error as error:
+            text = clip(str(error).partition("\n")[0], 200)
+            raise StoreError(f"{self._where} cannot be read: {text}") from error
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        found = self.columns(sql)
+        return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
+
+    def columns(self, sql: str) -> dict[str, list[Any]]:
+        run = self._run(sql)
+        names = [one[0] for one in run.description]
+        try:
+            rows = run.fetchall()
+        except self._error as error:
+            raise StoreError(f"{self._where} cannot be read: {clip(str(error), 200)}") from error
+        by_column = zip(*rows, strict=True) if rows else ([] for _ in names)
+        return {name: list(column) for name, column in zip(names, by_column, strict=True)}
+
+
+class Spark:
+    """Spark, where pyspark and Java are; a cluster by the session that is running."""
+
+    def __init__(self, archive: Archive, contents: Contents, master: str | None = None) -> None:
+        try:
+            from pyspark.sql import SparkSession  # noqa: PLC0415  an extra
+        except ImportError as error:
+            raise StoreError(
+                "the engine spark needs the Python package pyspark, which is not installed: "
+                "pip install pyspark"
+            ) from error
+        self._where = archive.place.text
+        builder = SparkSession.builder.appName("pentathlon archive")
+        builder = builder.config("spark.ui.showConsoleProgress", "false")
+        if master is not None:
+            builder = builder.master(master).config("spark.sql.shuffle.partitions", "4")
+        try:
+            self.session = builder.getOrCreate()
+        except Exception as error:  # Py4J's, Java's, or a missing Java
+            raise StoreError(f"Spark cannot be started: {clip(str(error), 200)}") from error
+        for view, kind in VIEWS.items():
+            urls = [archive.place.url(file.name) for file in contents.files[kind]]
+            if urls:
+                table = self.session.read.parquet(*urls).where(condition(contents))
+            else:
+                columns = ", ".join(f"{name} {_type(one)}" for name, one in KINDS[kind].items())
+                table = self.session.createDataFrame([], columns)
+            table.createOrReplaceTempView(view)
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        try:
+            return [cast("dict[str, Any]", row.asDict()) for row in self.session.sql(sql).collect()]
+        except Exception as error:
+            text = clip(str(error).partition("\n")[0], 200)
+            raise StoreError(f"{self._where} cannot be read by Spark: {text}") from error
+
+    def columns(self, sql: str) -> dict[str, list[Any]]:
+        rows = self.rows(sql)
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+
+    def plan(self, sql: str) -> str:
+        """How Spark would run a query."""
+        frame = self.session.sql(sql)
+        return str(frame._jdf.queryExecution().toString())
+
+
+def engine(archive: Archive, contents: Contents | None = None, name: str = "duckdb") -> Engine:
+    """The engine of a name, over what is in an archive."""
+    contents = contents or archive.contents()
+    if name == "duckdb":
+        return DuckDB(archive, contents)
+    if name == "spark":
+        return Spark(archive, contents)
+    raise StoreError(f'there is no engine "{name}"; use duckdb or spark')
+
+
+def _literal(path: str) -> str:
+    for sign in "[*?":
+        path = path.replace(sign, f"[{sign}]")
+    return path.replace("'", "''")
+
+
+def _type(kind: pl.DataType) -> str:
+    if kind == pl.String():
+        return "string"
+    if kind == pl.Boolean():
+        return "boolean"
+    return "double" if kind == pl.Float64() else "bigint"

@@ -1,0 +1,85 @@
+"""Every question to an archive, in the SQL that DuckDB and Spark both run.
+
+Views: results (`schema.INDEX`), systems, boots and samples. Where an engine may differ (logarithms
+of zero, NaN in minima), the query does not leave it to the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pentathlon.archive.where import quoted
+
+
+def listed(where: str) -> str:
+    """Results in the order of time."""
+    return f"select * from results where {where} order by started, result"
+
+
+def of_results(table: str, ids: Sequence[str]) -> str:
+    """All rows of a view that belong to results."""
+    return f"select * from {table} where {_among('result', ids)}"
+
+
+def systems(where: str, system: str) -> str:
+    """One system in the results that a filter chooses; parameters by their digest alone."""
+    return f"""
+        select r.result, r.started, r.machine, r.name, s.system, s.layer, s.cpu, s.kernel,
+            s.catalog_version, s.build, s.parameters_sha256
+        from results r join systems s on s.result = r.result
+        where s.system = {quoted(system)} and {where}
+        order by r.started, r.result"""
+
+
+def parameters(digests: Sequence[str]) -> str:
+    """The text of parameters by their digests."""
+    return f"""
+        select parameters_sha256, min(parameters_json) as parameters_json
+        from systems where {_among("parameters_sha256", digests)}
+        group by parameters_sha256"""
+
+
+def keys(where: str, system: str) -> str:
+    """Every row that a system has somewhere."""
+    return f"""
+        select distinct b.key from boots b join results r on r.result = b.result
+        where b.system = {quoted(system)} and {where} order by b.key"""
+
+
+def levels(where: str, system: str, chosen: Sequence[str] | None) -> str:
+    """Mean logarithm of the boot means of every row and result.
+
+    `bad` counts boots with a sample that is not a positive finite number.
+    """
+    among = "1 = 1" if chosen is None else _among("b.key", chosen)
+    return f"""
+        select b.result, b.key, min(b.workload) as workload, min(b.metric) as metric,
+            min(b.area) as area, min(b.role) as role, min(b.unit) as unit,
+            min(b.direction) as direction, max(b.units) as units, min(b.lowest) as lowest,
+            avg(case when b.mean > 0 then ln(b.mean) end) as log_mean,
+            sum(case when isnan(b.lowest) or b.lowest <= 0 then 1 else 0 end) as bad
+        from boots b join results r on r.result = b.result
+        where b.system = {quoted(system)} and {among} and {where}
+        group by b.result, b.key"""
+
+
+def summaries(where: str) -> str:
+    """Every row of every system over all chosen results: how many, where, how spread."""
+    return f"""
+        with means as (
+            select b.study, b.system, b.key, b.result, min(b.unit) as unit,
+                count(*) as boots, sum(b.n) as samples,
+                avg(case when b.mean > 0 then ln(b.mean) end) as log_mean
+            from boots b join results r on r.result = b.result
+            where {where}
+            group by b.study, b.system, b.key, b.result)
+        select study, system, key, min(unit) as unit, count(*) as results,
+            sum(boots) as boots, sum(samples) as samples, avg(log_mean) as log_mean,
+            stddev_samp(log_mean) as log_sd
+        from means group by study, system, key order by study, system, key"""
+
+
+def _among(column: str, values: Sequence[str]) -> str:
+    if not values:
+        return "1 = 0"
+    return f"{column} in ({', '.join(map(quoted, values))})"

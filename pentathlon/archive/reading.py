@@ -1,0 +1,129 @@
+"""Results of an archive: listed, chosen by a filter, and taken out as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pentathlon.archive import queries
+from pentathlon.archive.engines import Engine, engine
+from pentathlon.archive.log import Archive
+from pentathlon.archive.original import unpack
+from pentathlon.archive.where import to_sql
+from pentathlon.store.journal import StoreError
+
+SHOWN = 12
+"""Digits of an id that are shown; any beginning that is unique names a result."""
+FEWEST_DIGITS = 4
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Held:
+    """One result in an archive."""
+
+    result: str
+    study: str
+    started: str
+    machine: str
+    systems: tuple[str, ...]
+    name: str
+    failures: int
+    row: Mapping[str, Any]
+    """The row of the index."""
+
+    @property
+    def label(self) -> str:
+        """Names it on screens."""
+        return f"{self.name} ({self.result[:SHOWN]})"
+
+
+def chosen(run: Engine, where: str | None) -> list[Held]:
+    """The results that a filter chooses, in the order of time."""
+    return [
+        Held(
+            result=row["result"],
+            study=row["study"],
+            started=row["started"],
+            machine=row["machine"],
+            systems=tuple(row["systems"].split(",")),
+            name=row["name"],
+            failures=int(row["failures"]),
+            row=row,
+        )
+        for row in run.rows(queries.listed(to_sql(where)))
+    ]
+
+
+def some(archive: Archive, where: str | None, run: Engine | None = None) -> list[Held]:
+    """The same; at least one.
+
+    Raises:
+        StoreError: there is none.
+    """
+    found = chosen(run or engine(archive), where)
+    if not found:
+        what = f"that --where {where!r} chooses" if where else "yet"
+        raise StoreError(f"{archive.place.text} has no result {what}")
+    return found
+
+
+def by_id(archive: Archive, text: str) -> Held:
+    """The result whose id begins so, or whose directory had that name.
+
+    Raises:
+        StoreError: there is none, or several could be meant.
+    """
+    every = chosen(engine(archive), None)
+    found = [one for one in every if one.name == text] or [
+        one for one in every if len(text) >= FEWEST_DIGITS and one.result.startswith(text.lower())
+    ]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise StoreError(
+            f'{archive.place.text} has no result "{text}"; list them with: pentathlon archive list'
+        )
+    raise StoreError(f'"{text}" may mean {_names(found)}; give more digits of the id')
+
+
+def take(archive: Archive, one: Held, out: Path) -> None:
+    """Make a result's directory again, with every file as it was.
+
+    Raises:
+        StoreError: it is damaged, or the directory exists.
+        OSError: it cannot be written.
+    """
+    name = one.row["original"]
+    what = f"{archive.place.text}/{name}"
+    try:
+        data = archive.place.read(name)
+    except FileNotFoundError as error:
+        raise StoreError(
+            f"{archive.place.text} is not whole: {name} is not there; copy the archive again"
+        ) from error
+    unpack(data, one.row["original_sha256"], out, what)
+
+
+def _names(found: Sequence[Held]) -> str:
+    text = ", ".join(one.label for one in found[:MOST_NAMED])
+    more = len(found) - MOST_NAMED
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def one_of(archive: Archive, where: str | None, most: int) -> list[Held]:
+    """At most so many results that a filter chooses.
+
+    Raises:
+        StoreError: it chooses more, or none.
+    """
+    found = some(archive, where)
+    if len(found) > most:
+        wanted = "one" if most == 1 else f"{most} at most"
+        raise StoreError(
+            f"--where chooses {len(found)} results of {archive.place.text} ({_names(found)}), and "
+            f'{wanted} can be judged so; choose with result like "DIGITS%" or started > "TIME"'
+        )
+    return found

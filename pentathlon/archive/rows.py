@@ -1,0 +1,183 @@
+"""The rows of an archive's tables that one result gives."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pentathlon.archive.original import pack
+from pentathlon.archive.schema import BOOTS, FORMAT, INDEX, SAMPLES, SYSTEMS
+from pentathlon.evaluate.diagnostics.exclude import exclude
+from pentathlon.evaluate.estimate import counted, deviation_of_values, mean_of_values
+from pentathlon.evaluate.facts import inventories, system_facts
+from pentathlon.evaluate.titles import Titles
+from pentathlon.store.directory import CATALOG, PLAN
+from pentathlon.store.files import open_regular
+from pentathlon.store.journal import JOURNAL, StoreError
+from pentathlon.store.query import Result, load_result
+from pentathlon.study.plan import canonical_json
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One result: its rows, and all of its files."""
+
+    result: str
+    study: str
+    month: str
+    tables: dict[str, pl.DataFrame]
+    original: bytes
+
+    @property
+    def original_name(self) -> str:
+        return str(self.tables["index"]["original"][0])
+
+
+def identity(path: Path) -> str:
+    """The id of a result: SHA-256 over the plan, the catalog and the journal, which state all.
+
+    Raises:
+        OSError: one of them cannot be read.
+    """
+    whole = hashlib.sha256()
+    for name in (PLAN, CATALOG, JOURNAL):
+        with open(open_regular(path / name, os.O_RDONLY), "rb") as file:  # noqa: PTH123
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()
+
+
+def read(path: Path, machine: str, batch: str) -> Rows:
+    """Read a result as rows.
+
+    Args:
+        machine: where it was measured; the result itself does not state it.
+
+    Raises:
+        StoreError: it is none, damaged or not complete.
+        OSError: it cannot be read.
+    """
+    result = load_result(path)
+    if result.unfinished:
+        raise StoreError(
+            f"{path} is {result.unfinished}, or it was not copied in full; end it with "
+            f"pentathlon run --resume {path}, or copy it again"
+        )
+    found = identity(path)
+    original = pack(path)
+    if identity(path) != found:
+        raise StoreError(f"{path} changes while it is read; add it once that has ended")
+    summary, study = result.summary(), result.study
+    names = [one.name for one in study.systems]
+    samples = result.samples()
+    used, _ = exclude(counted(samples), study.evaluation.exclusions(), names)
+    facts = system_facts(result.plan, used, inventories(result.inventory(), samples))
+    common = {"result": found, "batch": batch, "study": study.name}
+    systems = []
+    for one in facts:
+        parameters = canonical_json(
+            {step.workload: step.parameters for step in result.plan.steps.get(one.name, ())}
+        )
+        systems.append(
+            {
+                **common,
+                "started": summary.started,
+                "system": one.name,
+                "layer": one.layer,
+                "cpu": one.cpu,
+                "kernel": one.kernel,
+                "catalog_version": one.catalog_version,
+                "build": "+".join(one.agent_builds),
+                "parameters_sha256": hashlib.sha256(parameters.encode()).hexdigest(),
+                "parameters_json": parameters,
+                "facts_json": one.model_copy(update={"hardware": {}}).model_dump_json(),
+            }
+        )
+    month = _month(summary.started)
+    builds = dict.fromkeys(build for one in facts for build in one.agent_builds)
+    index = {
+        **common,
+        "month": month,
+        "title": study.title or study.name,
+        "plan": result.plan_hash,
+        "build": "+".join(builds),
+        "machine": machine,
+        "systems": ",".join(names),
+        "reference": study.reference,
+        "kernel": facts[0].kernel,
+        "cpu": facts[0].cpu,
+        "started": summary.started,
+        "added": datetime.now(UTC).isoformat(timespec="seconds"),
+        "format": FORMAT,
+        "name": path.absolute().name,
+        "blocks": len(result.plan.blocks),
+        "samples": samples.height,
+        "failures": summary.failures,
+        "delta_percent": study.evaluation.delta_percent,
+        "confidence": study.evaluation.confidence,
+        "weights_json": canonical_json(dict(study.weights)),
+        "original": f"originals/{month}/{found}-{batch}.tar.zst",
+        "original_bytes": len(original),
+        "original_sha256": hashlib.sha256(original).hexdigest(),
+    }
+    tables = {
+        "index": _frame([index], INDEX),
+        "systems": _frame(systems, SYSTEMS),
+        "boots": _boots(used, result, common),
+        "samples": samples.with_columns(
+            result=pl.lit(found), batch=pl.lit(batch)
+        ).select(list(SAMPLES)),
+    }  # fmt: skip
+    return Rows(found, study.name, month, tables, original)
+
+
+def _boots(used: pl.DataFrame, result: Result, common: dict[str, str]) -> pl.DataFrame:
+    titles = Titles(result.catalog)
+    value = pl.col("value")
+    boots = used.group_by("system", "key", "block").agg(
+        pl.col("workload", "metric", "case_json").first(),
+        pl.col("unit", "direction").min(),
+        pl.struct("unit", "direction").n_unique().cast(pl.Int64).alias("units"),
+        pl.col("install").first(),
+        pl.len().cast(pl.Int64).alias("n"),
+        mean_of_values().alias("mean"),
+        pl.when((value > 0).all()).then(value.log().mean()).alias("log_mean"),
+        deviation_of_values().alias("sd"),
+        pl.when(value.is_finite().all()).then(value.min()).otherwise(float("nan")).alias("lowest"),
+        pl.col("checksum").drop_nulls().unique().sort().str.join(",").alias("checksums"),
+    )
+    natures = [
+        (workload, metric, titles.area(workload), titles.role(workload, metric))
+        for workload, metric in boots.select("workload", "metric").unique().iter_rows()
+    ]
+    schema = {name: BOOTS[name] for name in ("workload", "metric", "area", "role")}
+    nature = pl.DataFrame(natures, schema=schema, orient="row")
+    return (
+        boots.join(nature, on=["workload", "metric"], how="left")
+        .with_columns(**{name: pl.lit(text) for name, text in common.items()})
+        .select(pl.col(name).cast(kind) for name, kind in BOOTS.items())
+        .sort("key", "system", "block")
+    )
+
+
+def _month(started: str) -> str:
+    """Year and month of a time that a journal states.
+
+    Raises:
+        StoreError: it is no time.
+    """
+    try:
+        return f"{datetime.fromisoformat(started):%Y-%m}"
+    except ValueError as error:
+        raise StoreError(f"the journal begins at {started!r}, which is no time") from error
+
+
+def _frame(rows: list[dict[str, Any]], schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {name: [row[name] for row in rows] for name in schema}, schema=schema, strict=False
+    )

@@ -1,0 +1,111 @@
+"""`pentathlon archive`: add, sync, list, take, compact."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.screen import err, out, write_json
+from pentathlon.safeio.escaping import one_line
+from pentathlon.store.directory import PLAN, result_directories
+from pentathlon.study.counting import count_text
+
+if TYPE_CHECKING:
+    from pentathlon.archive.batch import Added
+
+
+def add(archive: str, results: Sequence[Path], machine: str | None) -> None:
+    with domain_errors():
+        _show(archive, _add(archive, list(dict.fromkeys(results)), machine, strict=True))
+
+
+def sync(archive: str, directory: Path, machine: str | None) -> None:
+    with domain_errors():
+        if not directory.is_dir():
+            raise InputError(f"{directory} is no directory of results")
+        found = list(result_directories(directory))[::-1]
+        if not found:
+            one = (
+                " (it is a result itself; use: archive add)" if (directory / PLAN).exists() else ""
+            )
+            raise InputError(f"there is no result in {directory}{one}")
+        _show(archive, _add(archive, found, machine, strict=False))
+
+
+def _add(archive: str, paths: Sequence[Path], machine: str | None, *, strict: bool) -> Added:
+    from pentathlon.archive.adding import add_all  # noqa: PLC0415  loads SciPy
+
+    name = platform.node() if machine is None else machine
+    if not name.strip() or name != one_line(name):
+        raise InputError("--machine is no name; give one line of text")
+    return add_all(archive, paths, name, strict=strict)
+
+
+def _show(archive: str, done: Added) -> None:
+    for path, reason in done.left_out:
+        text = reason if str(path) in reason else f"{path}: {reason}"
+        err.print(f"left out: {text}", markup=False, soft_wrap=True)
+    line = f"{count_text(len(done.new), 'result')} added to {archive}"
+    if done.known:
+        line += f", {len(done.known)} there already"
+    if done.left_out:
+        line += f", {len(done.left_out)} left out"
+    out.print(line, markup=False, soft_wrap=True)
+
+
+def list_command(archive: str, where: str | None, *, as_json: bool) -> None:
+    import json  # noqa: PLC0415
+
+    with domain_errors():
+        from pentathlon.archive.engines import engine  # noqa: PLC0415  loads polars
+        from pentathlon.archive.log import open_archive  # noqa: PLC0415
+        from pentathlon.archive.reading import chosen  # noqa: PLC0415
+        from pentathlon.archive.where import COLUMNS  # noqa: PLC0415
+
+        found = chosen(engine(open_archive(archive)), where)
+        if as_json:
+            rows = [{name: one.row[name] for name in COLUMNS} for one in found]
+            write_json(json.dumps(rows, indent=1, ensure_ascii=False))
+            return
+        if not found:
+            which = "result that --where chooses" if where else "result"
+            out.print(f"There is no {which} in {archive}.", markup=False)
+            return
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for name in ("result", "started (UTC)", "study", "machine", "systems", "name"):
+            table.add_column(name, overflow="fold")
+        for one in found:
+            table.add_row(
+                one.result[:12],
+                one.started[:19].replace("T", " "),
+                Text(one.study),
+                Text(one_line(one.machine)),
+                Text(", ".join(one.systems)),
+                Text(one_line(one.name)),
+            )
+        out.print(table)
+
+
+def take(archive: str, result: str, to: Path) -> None:
+    with domain_errors():
+        from pentathlon.archive import reading  # noqa: PLC0415  loads polars
+        from pentathlon.archive.log import open_archive  # noqa: PLC0415
+
+        found = open_archive(archive)
+        reading.take(found, reading.by_id(found, result), to)
+        out.print(str(to), markup=False, soft_wrap=True)
+
+
+def compact(archive: str) -> None:
+    with domain_errors():
+        from pentathlon.archive import compact as work  # noqa: PLC0415  loads polars
+        from pentathlon.archive.log import open_archive  # noqa: PLC0415
+
+        before, after = work.compact(open_archive(archive))
+        out.print(f"{before} files before, {after} after")

@@ -1,0 +1,105 @@
+"""`pentathlon archive`: thousands of results in one place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pentathlon.cli.commands import existing
+
+HELP = """Thousands of results in one place: Parquet with an index, and each result as it was.
+
+The archive is a directory or a store that fsspec opens. `history`, `gate`, `compare` and `report`
+take it in place of a result, with --where to choose.
+
+Examples:
+
+    pentathlon archive sync results
+
+    pentathlon archive add results/nightly-20260101T120000Z --machine bench3
+
+    pentathlon archive list --where 'study = "nightly" and machine like "bench%"'
+
+    pentathlon archive take 3f2a91 taken
+"""
+
+app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+ArchiveOption = Annotated[
+    str,
+    typer.Option(
+        "--archive", metavar="PLACE", envvar="PENTATHLON_ARCHIVE",
+        help="Directory or URL of the archive.",
+    ),
+]  # fmt: skip
+MachineOption = Annotated[
+    str | None,
+    typer.Option(help="Machine that measured the results.", show_default="this one's name"),
+]
+WhereOption = Annotated[
+    str | None, typer.Option(help="Choose by the index, as 'study = \"nightly\"'.")
+]
+
+
+@app.command(no_args_is_help=True)
+def add(
+    results: Annotated[list[Path], typer.Argument(help="Result directories.")],
+    *,
+    archive: ArchiveOption = "archive",
+    machine: MachineOption = None,
+) -> None:
+    """Add results; an archive is made where there is none."""
+    for one in results:
+        existing.result(one)
+    from pentathlon.cli import archive as work
+
+    work.add(archive, results, machine)
+
+
+@app.command(no_args_is_help=True)
+def sync(
+    directory: Annotated[Path, typer.Argument(help="Directory of result directories.")],
+    *,
+    archive: ArchiveOption = "archive",
+    machine: MachineOption = None,
+) -> None:
+    """Add every ended result of a directory that the archive has not."""
+    from pentathlon.cli import archive as work
+
+    work.sync(archive, directory, machine)
+
+
+@app.command("list")
+def list_(
+    *,
+    archive: ArchiveOption = "archive",
+    where: WhereOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the index as JSON.")] = False,
+) -> None:
+    """List the results of an archive."""
+    from pentathlon.cli import archive as work
+
+    work.list_command(archive, where, as_json=as_json)
+
+
+@app.command(no_args_is_help=True)
+def take(
+    result: Annotated[str, typer.Argument(help="First digits of its id, or its name.")],
+    out: Annotated[Path, typer.Argument(help="New directory.")],
+    *,
+    archive: ArchiveOption = "archive",
+) -> None:
+    """Take a result out again, every file as it was."""
+    from pentathlon.cli import archive as work
+
+    work.take(archive, result, out)
+
+
+@app.command()
+def compact(*, archive: ArchiveOption = "archive") -> None:
+    """Merge small files into few; unasked, an addition does it from 64 commits on."""
+    from pentathlon.cli import archive as work
+
+    work.compact(archive)

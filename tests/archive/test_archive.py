@@ -1,0 +1,303 @@
+"""Archives: what goes in comes out, whoever writes beside; what is not whole is refused."""
+
+from __future__ import annotations
+
+import filecmp
+import io
+import math
+import shutil
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from pentathlon.archive import compact as compaction
+from pentathlon.archive import queries, reading
+from pentathlon.archive.adding import add_all
+from pentathlon.archive.batch import Added
+from pentathlon.archive.engines import engine
+from pentathlon.archive.line import points
+from pentathlon.archive.log import COMMITS, HEAD, open_archive
+from pentathlon.archive.stores import Folder
+from pentathlon.evaluate.results.digest import NOTE, read_digest
+from pentathlon.evaluate.results.timeline import Point, timeline
+from pentathlon.safeio.checksum import sealed, unsealed
+from pentathlon.store.journal import JOURNAL, StoreError
+from pentathlon.store.query import load_result
+from tests.archive.conftest import Make
+
+
+def add(place: Path | str, *paths: Path, machine: str = "bench1") -> Added:
+    return add_all(str(place), paths, machine, strict=True)
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    return {
+        str(one.relative_to(directory)): one.read_bytes()
+        for one in directory.rglob("*")
+        if one.is_file()
+    }
+
+
+def test_a_result_comes_out_as_it_was(night: Make, tmp_path: Path) -> None:
+    first, second = night(), night()
+    load_result(first).refresh()
+    (first / JOURNAL).chmod(0o600)
+    done = add(tmp_path / "a", first, second)
+    assert [path for path, _ in done.new] == [first, second]
+    archive = open_archive(str(tmp_path / "a"))
+    for path, result in done.new:
+        one = reading.by_id(archive, result[:8])
+        assert reading.by_id(archive, path.name) == one
+        reading.take(archive, one, tmp_path / "out" / path.name)
+        assert files(tmp_path / "out" / path.name) == files(path)
+    taken = (tmp_path / "out" / first.name / JOURNAL).stat()
+    assert taken.st_mode == (first / JOURNAL).stat().st_mode
+    assert taken.st_mtime == pytest.approx((first / JOURNAL).stat().st_mtime, abs=1e-6)
+    with pytest.raises(StoreError, match="is not empty"):
+        reading.take(archive, reading.by_id(archive, first.name), tmp_path / "out" / second.name)
+
+
+def test_the_rows_are_those_of_the_results(night: Make, tmp_path: Path) -> None:
+    directory = night()
+    add(tmp_path / "a", directory)
+    archive = open_archive(str(tmp_path / "a"))
+    run = engine(archive)
+    result = load_result(directory)
+    samples = result.samples()
+    assert run.rows("select count(*) as n from samples") == [{"n": samples.height}]
+    used = samples.filter(pl.col("counted") & (pl.col("phase") == "measure"))
+    key, value = pl.col("key").alias("key"), pl.col("value")
+    wanted = used.group_by("system", key, "block").agg(
+        value.mean().alias("mean"), value.log().mean().alias("log_mean"), pl.len().alias("n"),
+        value.std().alias("sd"), value.min().alias("lowest"),
+    )  # fmt: skip
+    boots = {(row["system"], row["key"], row["block"]): row
+             for row in run.rows("select * from boots")}  # fmt: skip
+    assert len(boots) == wanted.height > 0
+    for row in wanted.iter_rows(named=True):
+        found = boots[row["system"], row["key"], row["block"]]
+        for name in ("mean", "log_mean", "n", "sd", "lowest"):
+            assert found[name] == pytest.approx(row[name], rel=1e-12), name
+    [index] = reading.chosen(run, 'machine = "bench1" and systems like "%b%"')
+    assert (index.study, index.systems) == (result.study.name, ("a", "b"))
+    assert index.row["plan"] == result.plan_hash
+
+
+def test_history_of_an_archive_is_that_of_the_directories(night: Make, tmp_path: Path) -> None:
+    nights = [night(1.5 if k >= 5 else 1.0) for k in range(10)]
+    for part in (nights[:4], nights[4:7], nights[7:]):
+        add(tmp_path / "a", *part)
+    archive = open_archive(str(tmp_path / "a"))
+    plain = [Point(str(path), one.started, one.systems["a"])
+             for path in nights for one in [read_digest(path)]]  # fmt: skip
+    assert (nights[0] / NOTE).is_file()
+    again = [read_digest(path).systems["a"] for path in nights]
+    assert again == [one.found for one in plain]
+    wanted = timeline(plain, 0.95, {})
+    assert wanted.regressions
+
+    def same() -> None:
+        found = timeline(points(engine(archive), None, "a"), 0.95, {})
+        assert [one.key for one in found.courses] == [one.key for one in wanted.courses]
+        for own, other in zip(found.courses, wanted.courses, strict=True):
+            assert own.speeds == pytest.approx(other.speeds, rel=1e-12)
+            assert [one.at for one in own.changes] == [one.at for one in other.changes] == [5]
+
+    same()
+    before, after = compaction.compact(archive)
+    assert after < before
+    same()
+    assert compaction.compact(archive)[1] == after
+    same()  # also after what the first compaction replaced is gone
+    some = timeline(points(engine(archive), 'started < "2026-01-05"', "a"), 0.95, {})
+    assert len(some.points) == 3 and some.unassessed
+
+
+def test_a_note_beside_a_result_holds_for_its_journal_alone(night: Make) -> None:
+    directory = night()
+    first = read_digest(directory)
+    journal = directory / JOURNAL
+    lines = [unsealed(line)[0] for line in journal.read_bytes().splitlines()]
+    for record in lines:
+        if isinstance(event := record.get("event"), dict) and event.get("event") == "sample":
+            event["value"] *= 2.0
+    journal.write_bytes(b"".join(map(sealed, lines)))
+    second = read_digest(directory)
+    [key, *_] = first.systems["a"].levels
+    levels = [one.systems["a"].levels[key].log_mean for one in (first, second)]
+    assert levels[1] - levels[0] == pytest.approx(math.log(2.0))
+    note = directory / NOTE
+    note.write_bytes(note.read_bytes()[:-9] + b"00000000\n")
+    assert read_digest(directory) == second
+
+
+def test_writers_at_once_lose_nothing_and_count_nothing_twice(night: Make, tmp_path: Path) -> None:
+    nights = [night() for _ in range(4)]
+    place = tmp_path / "a"
+    add(place, nights[0])
+    start = threading.Barrier(3)
+    errors: list[BaseException] = []
+
+    def write(number: int) -> None:
+        try:
+            start.wait()
+            # Every writer adds the third night; whether both see it in time is up to them.
+            add(place, nights[number], nights[3])
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in (0, 1, 2)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not errors
+    for _ in range(3):
+        run = engine(open_archive(str(place)))
+        assert len(reading.chosen(run, None)) == 4
+        counts = run.rows("select result, count(*) as n from samples group by result")
+        assert len(counts) == 4 and len({row["n"] for row in counts}) == 1
+        compaction.compact(open_archive(str(place)))
+
+
+def test_the_same_result_from_two_batches_counts_once(night: Make, tmp_path: Path) -> None:
+    directory = night()
+    add(tmp_path / "a", directory)
+    assert [path for path, _ in add(tmp_path / "a", directory).known] == [directory]
+    add(tmp_path / "b", directory)
+    # What two writers leave who both looked before either had committed.
+    shutil.copytree(tmp_path / "b", tmp_path / "a", dirs_exist_ok=True)
+    archive = open_archive(str(tmp_path / "a"))
+    rows = load_result(directory).samples().height
+    for _ in range(2):
+        run = engine(archive)
+        assert run.rows("select count(*) as n from samples") == [{"n": rows}]
+        assert len(reading.chosen(run, None)) == 1
+        compaction.compact(archive)
+
+
+@pytest.fixture
+def held(night: Make, tmp_path: Path) -> Path:
+    for _ in range(2):
+        add(tmp_path / "a", night())
+    return tmp_path / "a"
+
+
+def refused(place: Path) -> str:
+    with pytest.raises(StoreError) as error:
+        engine(open_archive(str(place)))
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("name", [HEAD, COMMITS])
+def test_a_newer_format_is_refused(held: Path, name: str) -> None:
+    file = held / HEAD if name == HEAD else sorted((held / COMMITS).iterdir())[0]
+    document = unsealed(file.read_bytes())[0]
+    file.write_bytes(sealed({**document, "format": 2}))
+    assert "has format 2, and this version reads up to 1" in refused(held)
+
+
+def test_a_half_copied_archive_is_refused(held: Path) -> None:
+    file = next((held / "boots").rglob("*.parquet"))
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) // 2])
+    assert f"has {len(data) // 2} bytes instead of {len(data)}" in refused(held)
+    file.unlink()
+    assert "is not whole" in refused(held)
+    [first, _] = sorted((held / COMMITS).iterdir())
+    first.write_bytes(first.read_bytes().replace(b"boots", b"bools", 1))
+    assert "its checksum does not fit" in refused(held)
+
+
+def test_a_damaged_original_is_not_taken_out(held: Path, tmp_path: Path) -> None:
+    archive = open_archive(str(held))
+    one = reading.chosen(engine(archive), None)[0]
+    file = held / one.row["original"]
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(StoreError, match="its SHA-256 is not that of the index"):
+        reading.take(archive, one, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_not_whole_is_not_added(night: Make, tmp_path: Path) -> None:
+    whole, cut, bare, tied = night(), night(), night(), night()
+    journal = cut / JOURNAL
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[: len(lines) // 2]))
+    (bare / "catalog.json").unlink()
+    (tied / "else").symlink_to("/etc/hostname")
+    for path, reason in ((cut, "not copied in full"), (bare, "catalog.json"), (tied, "no regular")):
+        with pytest.raises(StoreError, match=reason):
+            add(tmp_path / "a", whole, path)
+    done = add_all(str(tmp_path / "a"), [whole, cut, bare, tied], "m", strict=False)
+    assert [path for path, _ in done.known] == [whole]
+    assert [path for path, _ in done.left_out] == [cut, bare, tied]
+    assert len(reading.chosen(engine(open_archive(str(tmp_path / "a"))), None)) == 1
+
+
+def test_an_archive_is_made_where_nothing_lies(night: Make, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter").write_text("dear")
+    with pytest.raises(StoreError, match="is no archive and not empty"):
+        add(tmp_path / "full", night())
+    with pytest.raises(StoreError, match="is no archive: it has no"):
+        open_archive(str(tmp_path / "nowhere"))
+
+
+def test_a_disk_that_fills_while_compacting_costs_nothing(
+    held: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files(held)
+    left = [2]
+    write = Folder.write
+
+    def full(self: Folder, name: str, data: bytes) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device", name)
+        write(self, name, data)
+
+    monkeypatch.setattr(Folder, "write", full)
+    with pytest.raises(StoreError, match="No space left on device; it is as it was before"):
+        compaction.compact(open_archive(str(held)))
+    after = files(held)
+    after.pop("lock")
+    assert after == before
+
+
+def test_processes_of_their_own_add_the_same(night: Make, tmp_path: Path) -> None:
+    nights = [night() for _ in range(17)]
+    done = add_all(str(tmp_path / "a"), nights, "m", strict=True, processes=2)
+    assert sorted(path for path, _ in done.new) == nights
+    assert len(open_archive(str(tmp_path / "a")).contents().commits) == 2
+    run = engine(open_archive(str(tmp_path / "a")))
+    assert [one.name for one in reading.chosen(run, None)] == [path.name for path in nights]
+
+
+def test_a_store_of_fsspec_holds_the_same(night: Make, tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    place = f"memory://{tmp_path.name}"
+    nights = [night() for _ in range(3)]
+    for one in nights:
+        add(place, one)
+    archive = open_archive(place)
+    for _ in range(2):
+        run = engine(archive)
+        assert [one.name for one in reading.chosen(run, None)] == [one.name for one in nights]
+        assert run.rows(queries.summaries("1 = 1"))
+        compaction.compact(archive)
+    reading.take(archive, reading.by_id(archive, nights[1].name), tmp_path / "out")
+    assert not filecmp.dircmp(tmp_path / "out", nights[1]).diff_files
+    assert files(tmp_path / "out") == files(nights[1])
+
+
+def test_files_are_sorted_by_what_is_asked_for(held: Path) -> None:
+    compaction.compact(open_archive(str(held)))
+    [file] = open_archive(str(held)).contents().files["boots"]
+    table = pl.read_parquet(io.BytesIO((held / file.name).read_bytes()))
+    assert table["key"].is_sorted()
