@@ -19,7 +19,7 @@ JSON = "fleet.json"
 
 def compare(paths: list[Path], *, full: bool, html: Path | None, as_json: bool) -> None:
     with domain_errors():
-        fleet = _judged(results_of(paths))
+        fleet = _judged(results_of(paths), _unmeasured(paths))
         if html is not None:
             page.write(fleet, html)
             err.print(f"page: {html}", soft_wrap=True)
@@ -33,7 +33,7 @@ def after_run(campaign: Campaign) -> None:
     """The judgement after a campaign; one machine alone has none, and its result is judged."""
     found = _of_campaign(campaign)
     try:
-        fleet = judge(found)
+        fleet = judge(found, [name for name in campaign.machines if name not in found])
     except NoFleet as error:
         err.print(f"no judgement of a fleet: {error}", style="yellow", soft_wrap=True)
         return
@@ -79,8 +79,13 @@ def _of_campaign(campaign: Campaign) -> dict[str, Result]:
     }
 
 
-def _judged(results: dict[str, Result]) -> Fleet:
+def _unmeasured(paths: list[Path]) -> list[str]:
+    campaigns = [load_campaign(path) for path in paths if (path / FILE).is_file()]
+    return [name for one in campaigns for name in one.machines if not one.begun(name)]
+
+
+def _judged(results: dict[str, Result], unmeasured: list[str]) -> Fleet:
     try:
-        return judge(results)
+        return judge(results, unmeasured)
     except NoFleet as error:
         raise InputError(str(error)) from error

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -189,7 +189,7 @@ class CampaignView:
     def _summary(self) -> str:
         done = sum(one.follower.done for one in self._machines.values())
         left = self.left()
-        note = "" if left is None else f", about {seconds(left)} left"
+        note = "" if not left else f", about {seconds(left)} left"
         whole = count_text(len(self._machines), "machine")
         waiting = [
             f"{one.name} waits: {one.waits}"
@@ -199,7 +199,7 @@ class CampaignView:
         note += "".join(f"; {text}" for text in waiting[:3])
         return f"{done} of {whole} done{note}" + (f"; {self.note}" if self.note else "")
 
-    def _table(self) -> Table:
+    def _table(self) -> Group:
         table = Table.grid(padding=(0, 1), expand=True)
         for ratio in (None, None, None, None, None, 1):
             table.add_column(no_wrap=True, overflow="ellipsis", ratio=ratio)
@@ -216,8 +216,7 @@ class CampaignView:
                 "" if not left else f"{seconds(left)} left",
                 Text(one_line("" if one.state else one.now or one.waits), style="dim"),
             )
-        table.add_row("", Text(self._summary(), style="bold"), "", "", "", "")
-        return table
+        return Group(table, Text(self._summary(), style="bold"))
 
     def __enter__(self) -> Self:
         if self._live is not None:

@@ -68,7 +68,7 @@ def _systems(plan: Plan, targets: Mapping[str, Target], estimates: Estimates | N
         table.add_column("workloads", justify="right")
     for system in plan.study.systems:
         mark = " (reference)" if system.name == plan.study.reference else ""
-        settings = ", ".join(f"{k} = {v}" for k, v in system.settings.changed().items())
+        settings = ", ".join(f"{k} = {v}" for k, v in system.settings.plain().items())
         own = ", ".join(sorted(system.parameters))
         target = targets[system.name]
         row = [

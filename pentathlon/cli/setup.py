@@ -168,11 +168,9 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
     notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in damaged(default_state_dir())]
     if found := disturbances():
         notes.append(_not_quiet("This machine", found) + ". See: pentathlon doctor --quiet-check")
-    for target in ready.targets.values():
-        sentence = _disturbed(target)
-        if sentence and sentence not in notes:
-            notes.append(sentence)
-    return notes
+    # Several systems may be one machine.
+    others = {target.occupies(): target for target in ready.targets.values()}
+    return [*notes, *filter(None, map(_disturbed, others.values()))]
 
 
 def _not_quiet(machine: str, found: list[str]) -> str:

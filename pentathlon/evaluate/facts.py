@@ -211,7 +211,7 @@ def system_facts(
                 agent_builds=inventory.builds,
                 agent_platform=inventory.text("agent.target"),
                 catalog_version=inventory.integer("agent.catalog_version"),
-                settings=dict(system.settings.changed()),
+                settings=dict(system.settings.plain()),
                 parameters=_own_parameters(system),
                 boots=boots,
                 samples=samples,

@@ -9,6 +9,9 @@ from pentathlon.evaluate.model import Evaluation, Starved
 
 TITLE = f"Samples with less than {LEAST_PERCENT:.0f} % of a CPU"
 
+MOST_NAMED = 3
+"""Systems of which each has a sentence of its own."""
+
 
 def warnings(evaluation: Evaluation) -> tuple[str, ...]:
     """Whole sentences: systems that were to differ and did not, and samples without a whole CPU."""
@@ -22,6 +25,16 @@ def _identical(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _starved(evaluation: Evaluation) -> Iterator[str]:
+    concerned = {one.system for one in evaluation.starved}
+    if len(concerned) > MOST_NAMED:
+        worst = min(evaluation.starved, key=lambda one: one.lowest_percent)
+        yield (
+            f"{len(concerned)} of {len(evaluation.systems)} systems got less than "
+            f"{LEAST_PERCENT:.0f} % of a CPU for some metrics, at worst {worst.system} "
+            f"{share_text(worst.lowest_percent)} % for {worst.key}: something else ran where they "
+            "were measured. Measure again on a quiet machine."
+        )
+        return
     for system in evaluation.systems:
         own = [one for one in evaluation.starved if one.system == system.name]
         if not own:

@@ -14,6 +14,7 @@ from pentathlon.evaluate.model import Comparison, Evaluation, PairSummary, Row, 
 from pentathlon.evaluate.results.guard import emptied_by
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.evaluate.wording import QUALITY, SPEED, Wording
+from pentathlon.report import starts
 from pentathlon.study.counting import count_text
 
 HUGE = 2.0
@@ -193,7 +194,7 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
     )
     counted = count_text(blocks, "paired block")
     if not study.in_blocks:
-        counted = f"{count_text(blocks, 'boot')} or more of each system"
+        counted = f"{count_text(blocks, starts.noun(evaluation.systems))} or more of each system"
     parts = []
     # What is unstable was selected, and differs from nothing.
     if pair.rows and not any(verdict.is_shown and count for verdict, count in tally.items()):

@@ -160,6 +160,16 @@ class Settings(Table):
         """The settings that are named in the file, in the order of the model."""
         return self.model_dump(exclude_none=True)
 
+    def plain(self) -> dict[str, bool | int | float | str]:
+        """The same with a single value each: lists as text, variables of sysctl(8) by name."""
+        found: dict[str, bool | int | float | str] = {}
+        for key, value in self.changed().items():
+            if isinstance(value, dict):
+                found |= {f"{key}.{name}": one for name, one in value.items()}
+            else:
+                found[key] = ",".join(map(str, value)) if isinstance(value, tuple) else value
+        return found
+
 
 class Peer(Table):
     """The second host of a system, for the workloads between hosts (`[system.peer]`)."""

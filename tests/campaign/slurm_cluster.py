@@ -82,6 +82,7 @@ REBOOT = f"""#!/bin/sh
 {NAME}
 echo "$n" >>{{d}}/reboots
 [ -f {{d}}/next-$n ] && mv {{d}}/next-$n {{d}}/active-$n
+[ -d {{d}}/kernels ] && ln -sfn "{{d}}/kernels/$(cat {{d}}/active-$n)" {{d}}/kernel-$n
 setsid sh -c 'old=$(cat {{d}}/slurmd-'"$n"'.pid); kill -9 $old
     while grep -qs ") [^ZX] " /proc/$old/stat; do sleep 0.1; done
     exec slurmd -b -D -N '"$n"' -f {{d}}/slurm.conf' </dev/null >/dev/null 2>&1 &
@@ -131,6 +132,16 @@ class Cluster:
             (directory / name).chmod(0o755)
         self.environment = {"SLURM_CONF": str(self.conf), "PATH": PATH}
 
+    def boots_kernels(self, kernels: dict[str, Path]) -> None:
+        """Have each node's file `kernel-NODE` be the kernel of its active feature, from its next
+        boot on; now it is that of the first."""
+        folder = self.directory / "kernels"
+        folder.mkdir()
+        for feature, kernel in kernels.items():
+            (folder / feature).symlink_to(kernel)
+        for name in self.nodes:
+            (self.directory / f"kernel-{name}").symlink_to(next(iter(kernels.values())))
+
     def start(self) -> None:
         self.start_controller()
         for name in self.nodes:
@@ -178,8 +189,10 @@ class Cluster:
         file = self.directory / "reboots"
         return len(file.read_text().splitlines()) if file.exists() else 0
 
-    def kill_controller(self) -> None:
-        self._kill("slurmctld")
+    def stop_controller(self) -> None:
+        """As for a restart: it saves its jobs."""
+        self._kill("slurmctld", number=signal.SIGTERM)
+        self.wait(lambda: not self._running("slurmctld"), 30)
 
     def kill_node(self, name: str) -> None:
         """As a node that loses its power: slurmd, and the jobs on it."""
@@ -199,13 +212,20 @@ class Cluster:
                     found.append(int(path.parent.name))
         return found
 
-    def _kill(self, *words: str) -> None:
-        """End the daemons of this cluster, which its configuration distinguishes from others."""
+    def _running(self, *words: str) -> list[int]:
+        """The daemons of this cluster, which its configuration distinguishes from others."""
+        found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):
                 own = path.read_bytes().decode(errors="replace").split("\0")
                 if str(self.conf) in own and " ".join(words) in " ".join(own):
-                    os.kill(int(path.parent.name), signal.SIGKILL)
+                    found.append(int(path.parent.name))
+        return found
+
+    def _kill(self, *words: str, number: int = signal.SIGKILL) -> None:
+        for pid in self._running(*words):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def wait(self, condition: Callable[[], bool], seconds: float = 60.0) -> None:
         deadline = time.monotonic() + seconds
@@ -225,7 +245,7 @@ class Cluster:
         self.run("scancel", "--user=root")
         for name in self.nodes:
             self.kill_node(name)
-        self.kill_controller()
+        self._kill("slurmctld")
         time.sleep(0.5)  # A reboot that was going on starts a slurmd again.
         self._kill("slurm")
         for one in self._processes:

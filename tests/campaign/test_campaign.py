@@ -14,8 +14,11 @@ import pytest
 
 from pentathlon.campaign.workers import writer
 from pentathlon.evaluate.fleet.model import Fleet
+from pentathlon.protocol import agent
 from pentathlon.store.query import load_result
 from tests.cli.conftest import STUDY, Shop
+from tests.targets.conftest import connections_ended, descendants, needs_root
+from tests.targets.sshd import Sshd
 
 CPUS = sorted(os.sched_getaffinity(0))
 SAMPLES = 2 * 2 * 3 * 3 * 3
@@ -25,6 +28,7 @@ MACHINES = "".join(
     f'[[machine]]\nname = "{name}"\ncpus = [{CPUS[number % len(CPUS)]}]\n'
     for number, name in enumerate(("one", "two"))
 )
+LONG = "iterations = 100\nsample_ms = 5.0"
 SLOWER = '[system.parameters."fake.beta"]\nslowdown_percent = 10.0\n'
 
 
@@ -91,6 +95,7 @@ def test_a_machine_that_cannot_be_reached_costs_only_its_own(shop: Shop) -> None
     assert "gone" in done.err and "cannot be reached with ssh" in done.err
     judged = shop.call("campaign", "compare", "c")
     assert judged.code == 0 and "2 machines: one, two" in judged.out
+    assert '"gone" has measured nothing; the fleet is judged without it' in judged.out
 
 
 def test_everything_is_killed_and_resumed(shop: Shop) -> None:
@@ -167,3 +172,39 @@ def test_machines_that_measured_something_else_are_named(shop: Shop) -> None:
     assert twice.code == 2 and "named twice" in twice.err
     document = json.loads((shop.directory / "m1" / "plan.json").read_text())
     assert document["format"] == 1
+
+
+@needs_root
+@pytest.mark.system
+def test_a_machine_that_dies_in_mid_run_costs_only_its_blocks(shop: Shop) -> None:
+    """Two real ssh servers in namespaces of their own; one is killed with all that runs on it."""
+    before = descendants()
+    servers = [Sshd(shop.directory / name) for name in ("one", "two")]
+    text = "".join(
+        f'[[machine]]\nname = "m{number}"\nssh = {{ host = "bench", config = "{one.config}" }}\n'
+        for number, one in enumerate(servers, start=1)
+    )
+    shop.write(text, "machines.toml")
+    text = STUDY.replace("cpus = [0]\n", "").replace("blocks = 2", "blocks = 3")
+    shop.write(text.replace('"fake.*"', '"process.getpid"').replace("iterations = 3", LONG))
+    shop.environment["PENTATHLON_AGENT"] = str(agent.locate())
+    results = [shop.directory / "c" / "machines" / name for name in ("m1", "m2")]
+    try:
+        for one in servers:
+            # Its processes are ended with it, as those of a machine are.
+            one.start_in("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+        process = shop.start(*start(shop, "--yes"))
+        journal = results[0] / "journal.jsonl"
+        wait_for(lambda: journal.exists() and journal.read_text().count('"boot-start"') >= 2, 60)
+        servers[0].stop()
+        out, err = process.communicate(timeout=120)
+    finally:
+        for one in servers:
+            one.stop()
+    assert process.returncode == 1, err
+    whole = counted(results[1])
+    assert whole and whole % (3 * 2 * 100) == 0, "blocks, systems, iterations"
+    assert 0 < counted(results[0]) < whole
+    assert "m2: the boot" not in err and "m1" in err
+    assert "m1" in out, "what it measured is judged too"
+    connections_ended(before)

@@ -18,8 +18,10 @@ from pentathlon.campaign.slurm import client
 from pentathlon.campaign.slurm.chain import Chain
 from pentathlon.campaign.slurm.jobs import FILE, Jobs, Submitted
 from pentathlon.campaign.workers import writer
+from pentathlon.protocol import agent
 from pentathlon.store.problems import StoreError
 from pentathlon.store.query import load_result
+from pentathlon.targets.uml import kernels
 from tests.campaign.slurm_cluster import Cluster
 from tests.cli.conftest import STUDY, Shop
 
@@ -88,7 +90,7 @@ def test_a_campaign_survives_what_happens_to_a_cluster(shop: Shop, cluster: Clus
     cluster.kill_node("n1")
     cluster.wait(lambda: writer(results["n1"]) is None)
     cluster.run("scontrol", "update", "nodename=n2", "state=drain", "reason=test")
-    cluster.kill_controller()
+    cluster.stop_controller()
     status = shop.call("campaign", "status", "c", "--json")
     assert status.code == 7
     assert {one["state"] for one in json.loads(status.out)} <= {"running", "stopped", "waiting"}
@@ -118,6 +120,59 @@ def test_a_campaign_survives_what_happens_to_a_cluster(shop: Shop, cluster: Clus
     assert not cluster.jobs()
     nothing = shop.call("campaign", "cancel", "c")
     assert nothing.code == 2 and "nothing to cancel" in nothing.err
+
+
+KERNELS_STUDY = """\
+name = "kernels"
+reference = "a"
+[procedure]
+blocks = 2
+iterations = 2
+[[system]]
+name = "a"
+target = "uml"
+kernel = "{kernel}"
+[[system]]
+name = "b"
+target = "uml"
+kernel = "{kernel}"
+[[suite]]
+name = "s"
+workloads = ["process.getpid"]
+"""
+
+
+@pytest.mark.system
+def test_a_feature_is_a_kernel_that_a_reboot_switches(shop: Shop, tmp_path: Path) -> None:
+    """Both systems name one file, the node's kernel: only the reboot makes them two systems, and
+    each boot is verified to be the system's kernel."""
+    known = kernels.available()
+    if len(known) < 2:
+        pytest.skip("two kernels of user-mode Linux are needed; run `pentathlon doctor --install`")
+    cluster = Cluster(tmp_path / "slurm", ("n1",), ("k61", "k72"))
+    cluster.boots_kernels({"k61": known[0].path, "k72": known[-1].path})
+    shop.environment |= {**cluster.environment, "PENTATHLON_AGENT": str(agent.locate())}
+    shop.write(KERNELS_STUDY.format(kernel=cluster.directory / "kernel-n1"))
+    shop.write(
+        '[slurm]\npoll_s = 1.0\nboot = "feature"\n[slurm.system.a]\nfeature = "k61"\n'
+        '[slurm.system.b]\nfeature = "k72"\n[[machine]]\nname = "n1"\n',
+        "machines.toml",
+    )
+    try:
+        cluster.start()
+        words = ("campaign", "run", "study.toml", "--on", "machines.toml", "--engine", "slurm")
+        process = shop.start(*words, "--out", "c", "--no-report", "--yes")
+        _, text = process.communicate(timeout=400)
+        assert process.returncode == 0, text + cluster.log()
+    finally:
+        cluster.stop()
+    directory = shop.directory / "c" / "machines" / "n1"
+    assert set(counted(directory).group_by("block", "system").len()["len"]) == {2}
+    result = load_result(directory)
+    releases = {name: result.facts(name)["kernel.release"] for name in ("a", "b")}
+    assert releases["a"].startswith(known[0].version), releases
+    assert releases["b"].startswith(known[-1].version), releases
+    assert cluster.reboots() >= 2
 
 
 def campaign(shop: Shop) -> Campaign:

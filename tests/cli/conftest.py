@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from pentathlon.cli import screen
 from pentathlon.cli.main import app
 
 ROOT = Path(__file__).parent.parent.parent
 FAKE = ROOT / "tests" / "fakes" / "agent.py"
+WIDTH = 120
+"""Columns of the screens."""
 
 STUDY = """\
 name = "two"
@@ -96,6 +99,8 @@ class Shop:
 
     def call(self, *words: str | Path) -> Done:
         """Call the command in this process, which saves its start."""
+        # Wider than without a terminal, so that tests find their sentences in one line.
+        screen.out.width = screen.err.width = WIDTH
         with contextlib.chdir(self.directory):
             done = CliRunner().invoke(
                 app, [str(word) for word in words], env=self.variables(), prog_name="pentathlon"

@@ -39,6 +39,8 @@ TABLES: list[tuple[str, type[Table]]] = [
     ("`[system.ssh]`", reach.Ssh),
     ("`[system.peer]`", model.Peer),
     ("`steps`", preparation.PreparationStep),
+    ("`[[factor]]`", model.Factor),
+    ("`[fraction]`", model.Fraction),
     ("`[[suite]]`", model.Suite),
     ("`[[suite.workloads]]`", model.WorkloadChoice),
     ("`[[workload]]`", OwnWorkload),

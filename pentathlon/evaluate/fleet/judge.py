@@ -41,8 +41,11 @@ class NoFleet(ValueError):
     """Results that are no fleet; the text is one sentence."""
 
 
-def judge(results: Mapping[str, ResultLike]) -> Fleet:
+def judge(results: Mapping[str, ResultLike], unmeasured: Sequence[str] = ()) -> Fleet:
     """Judge machine -> result.
+
+    Args:
+        unmeasured: machines of the campaign that have no result.
 
     Raises:
         NoFleet: fewer than two machines measured the same.
@@ -74,7 +77,13 @@ def judge(results: Mapping[str, ResultLike]) -> Fleet:
             for name, one in judged.items()
         ),
         refused=tuple(Refused(name=name, reason=text) for name, text in refused.items()),
-        cautions=tuple(_cautions(judged, kept)),
+        cautions=(
+            *(
+                f'machine "{name}" has measured nothing; the fleet is judged without it'
+                for name in unmeasured
+            ),
+            *_cautions(judged, kept),
+        ),
         means=tuple(_mean(judged, name, rule) for name in systems),
         rows=tuple(rows),
     )

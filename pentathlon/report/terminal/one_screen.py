@@ -11,6 +11,7 @@ from rich.text import Text
 from pentathlon.evaluate.display import interval_text, percent_text, scale, significant
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.report import starts
 from pentathlon.report.failures import across
 from pentathlon.report.terminal.distribution import picture
 from pentathlon.safeio.escaping import one_line
@@ -56,8 +57,10 @@ def sentences(evaluation: Evaluation, row: Row, name: str = "") -> Iterator[tupl
     alone = None if row.comparisons else row.summary(reference)
     if alone is not None:
         sd = alone.boot_sd
-        spread = "" if sd is None else f", boots vary by {_share(sd, alone.mean)}"
-        boots = count_text(alone.boots, "boot")
+        spread = (
+            "" if sd is None else f", {starts.plurals(evaluation)} vary by {_share(sd, alone.mean)}"
+        )
+        boots = starts.counted(evaluation, reference, alone.boots)
         place = f" with {row.case_text}" if row.case_text else ""
         yield f"{row.title} on {reference}{place}: {_value(row, alone.mean)}{spread} ({boots}).", 0
     for one in row.comparisons:
@@ -120,7 +123,13 @@ def _table(evaluation: Evaluation, row: Row) -> Table:
     ]
     table = Table(box=None, pad_edge=False, header_style="bold dim", padding=(0, 2, 0, 0))
     table.add_column("system", overflow="fold")
-    for name in (_plain(row), "± boots", "speed %", "interval", *(_plain(one) for one in beside)):
+    for name in (
+        _plain(row),
+        f"± {starts.plurals(evaluation).rpartition(' ')[2]}",
+        "speed %",
+        "interval",
+        *(_plain(one) for one in beside),
+    ):
         table.add_column(one_line(name), justify="right", no_wrap=True)
     for system in evaluation.systems:
         found, compared = row.summary(system.name), row.comparison(system.name)

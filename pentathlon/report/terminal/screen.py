@@ -27,7 +27,7 @@ from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.warnings import TITLE as STARVED
 from pentathlon.evaluate.warnings import starved_lines, warnings
-from pentathlon.report import links, posthoc
+from pentathlon.report import links, posthoc, starts
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.experiments import registry
@@ -203,7 +203,8 @@ class _Table:
                 table.add_column(self.other, justify="right", no_wrap=True)
             table.add_column("unit", no_wrap=True)
         if self.other is not None:
-            of = "blocks" if self.evaluation.study.in_blocks else "boots"
+            paired = self.evaluation.study.in_blocks
+            of = "blocks" if paired else starts.plurals(self.evaluation)
             table.add_column(f"speed %\nof {of}", justify="right", no_wrap=True)
             if exact:
                 table.add_column("interval", justify="right", no_wrap=True)
@@ -352,12 +353,14 @@ def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
         + (
             "mean of the ratios in paired blocks"
             if evaluation.study.in_blocks
-            else "ratio of the geometric means of the boots, unpaired"
+            else f"ratio of the geometric means of the {starts.plurals(evaluation)}, unpaired"
         )
         + ", + where the system is faster"
     ]
     if any(one.within_one_percent is False for row in evaluation.rows for one in row.summaries):
-        sentences.append("* a boot deviates by more than 1 % from the mean")
+        sentences.append(
+            f"* a {starts.noun(evaluation.systems)} deviates by more than 1 % from the mean"
+        )
     if not full and any(len(group) > 1 for group in _groups(evaluation.rows, full)):
         sentences.append("rows that share a line are listed apart with --full")
     console.print(Text(f"\n{'; '.join(sentences)}.", style="dim"))

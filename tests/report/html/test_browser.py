@@ -10,6 +10,8 @@ import pytest
 
 from pentathlon.evaluate import evaluate
 from pentathlon.report.html import page as html
+from tests.evaluate.factorial.test_factorial import factors, made
+from tests.evaluate.factorial.test_factorial import planted as planted_effects
 from tests.fakes import synthetic_papers as planted
 from tests.fakes.synthetic import Maker, items
 
@@ -77,3 +79,20 @@ def test_every_picture_is_drawn(tmp_path):
     spots = re.search(r'data-kind="samples".*?</figcaption>', document, re.S)[0]
     key = re.search(r"([\w.]+): (\d+) samples", spots)
     assert int(key[2]) == result.samples().filter(result.samples()["key"] == key[1]).height
+
+
+def test_the_effects_of_a_factorial_design_are_drawn(tmp_path):
+    result = made(planted_effects, factors("a", "b", "c"))
+    evaluation = evaluate(result)
+    path = tmp_path / "report.html"
+    script = "dispatchEvent(new Event('beforeprint'))"
+    page = html.render(evaluation, result).replace("</body>", f"<script>{script}</script></body>")
+    path.write_text(page, encoding="utf-8")
+    document, complaints = after_scripts(path, tmp_path / "profile")
+    assert complaints == []
+    ((_, picture),) = pictures_of(document, "factors")
+    # A mark for each metric of each of six terms, and an interval for each that is shown.
+    assert picture.count("<circle") == 3 * 6
+    shown = [one for one in evaluation.factorial.effects if one.verdict.is_difference]
+    drawn = sum(len(re.findall("<line", group)) for group in picture.split("rule")[1:])
+    assert len(shown) == 5 and drawn >= len(shown)

@@ -10,7 +10,7 @@ from pentathlon.study.aa_study import two_names
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.factorial.expand import design_of
 from pentathlon.study.load import parse_study
-from pentathlon.study.model import Study
+from pentathlon.study.model import Settings, Study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.pointless import pointless
 from pentathlon.study.problems import StudyError
@@ -139,6 +139,16 @@ def test_settings_that_the_kind_or_the_system_does_not_leave_free():
         )
 
 
+def test_a_variable_of_sysctl_is_a_factor():
+    found = study('[[factor]]\nsetting = "sysctl.vm.dirty_ratio"\nlevels = [10, 20]\n')
+    assert [one.settings.sysctl for one in found.systems] == [
+        {"vm.dirty_ratio": 10}, {"vm.dirty_ratio": 20},
+    ]  # fmt: skip
+    assert found.systems[0].name == "vm.dirty_ratio-10"
+    with pytest.raises(StudyError, match="use that key"):
+        study('[[factor]]\nsetting = "sysctl.vm.swappiness"\nlevels = [10, 20]\n')
+
+
 def test_guests_have_keys_as_factors():
     found = study(
         '[[factor]]\nkey = "memory"\nlevels = ["64M", "128M"]\n'
@@ -180,3 +190,8 @@ def test_identical_arms_are_pointed_out():
     same = '[[factor]]\nkey = "cpus"\nlevels = [[-1], [2]]\nlabels = ["last", "third"]\n'
     [text] = remarks(TWO + same, "process")
     assert text.startswith("The levels last and third of cpus are the same here")
+
+
+def test_settings_that_are_lists_and_tables_are_single_values():
+    own = Settings(irq_affinity=[0, 1], sysctl={"vm.dirty_ratio": 10}, nice=3)
+    assert own.plain() == {"irq_affinity": "0,1", "sysctl.vm.dirty_ratio": 10, "nice": 3}
