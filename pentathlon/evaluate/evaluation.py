@@ -139,8 +139,11 @@ def evaluate(result: ResultLike) -> Evaluation:
         starved=starved,
     )
     design = find_factorial(design_of(study), _finite(rows), everything, rule)
+    start = getattr(result, "start", None)
+    if start is not None:
+        # That of the plan as it was written, also where a later version would write it otherwise.
+        facts = facts.model_copy(update={"plan_hash": start.plan_hash})
     if study.procedure.stopping.rule == "fixed" and facts.in_blocks and not facts.imported:
-        start = getattr(result, "start", None)
         file = getattr(start, "study_file", None) or "STUDY"
         took = block_seconds(samples)
         facts = facts.model_copy(update={"study_file": file, "block_seconds": took})
