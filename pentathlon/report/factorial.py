@@ -35,23 +35,30 @@ def state(one: Ranked) -> str:
 
 
 def headline(factorial: Factorial) -> str:
-    """Which factors matter."""
-    mains = {one.name for one in factorial.terms if not one.interaction}
-    found = [one for one in factorial.ranking if one.term in mains]
-    matter = [one.term for one in found if state(one) == MATTERS]
-    not_at_all = [one.term for one in found if state(one) == NOTHING]
-    unknown = [one.term for one in found if state(one) == OPEN]
-    parts = []
-    if matter:
-        verb = "matters" if len(matter) == 1 else "matter"
-        first = ", the first most" if len(matter) > 1 else ""
-        parts.append(f"{_listed(matter)} {verb}{first}")
-    if not_at_all:
-        parts.append(f"{_listed(not_at_all)} {_do(not_at_all)} not")
-    if unknown:
-        parts.append(f"of {_listed(unknown)} no effect is shown")
-    text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}."
+    """Which factors matter: by their own effect, or by one that they have together."""
+    names: dict[str, list[str]] = {MATTERS: [], NOTHING: [], OPEN: []}
+    for factor in _by_rank(factorial):
+        own = [one for one in factorial.ranking if factor in factorial.term(one.term).factors]
+        states = {state(one) for one in own}
+        kind = MATTERS if MATTERS in states else NOTHING if states == {NOTHING} else OPEN
+        names[kind].append(factor)
+    matter = names[MATTERS]
+    parts = [f"Matters: {', '.join(matter)}" if matter else "Nothing is shown to matter"]
+    if len(matter) > 1:
+        parts[0] = f"{parts[0]} (most first)"
+    if names[NOTHING]:
+        parts.append(f"does not matter: {', '.join(names[NOTHING])}")
+    if names[OPEN]:
+        parts.append(f"open: {', '.join(names[OPEN])}")
+    return f"{'; '.join(parts)}."
+
+
+def _by_rank(factorial: Factorial) -> list[str]:
+    """The factors, each at the place of its first own effect in the ranking."""
+    terms = [factorial.term(one.term) for one in factorial.ranking]
+    mains = [one.factors[0] for one in terms if not one.interaction]
+    # In a fraction every main effect is a row of its own, from resolution III on.
+    return list(dict.fromkeys(mains))
 
 
 def sureness(evaluation: Evaluation, factorial: Factorial) -> str:
@@ -122,11 +129,3 @@ def _line(evaluation: Evaluation, one: TermEffect) -> Line:
 
 def _added(alias: str) -> str:
     return f"− {alias[1:]}" if alias.startswith("−") else f"+ {alias}"
-
-
-def _do(names: list[str]) -> str:
-    return "does" if len(names) == 1 else "do"
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -120,8 +120,8 @@ def _sentence(
             )
             what += f"{place} ({at})"
         else:
-            what = f"matters for {shown} of {judged} metrics, most for {place} ({term.levels[0]} "
-            what += f"{size} % in speed against {term.base[0]})"
+            compared = f"{term.levels[0]} against {term.base[0]}: {size} % in speed"
+            what = f"matters for {shown} of {judged} metrics, most for {place} ({compared})"
         return f"{what}; {tail}" if tail else what
     if judged and equivalent == judged:
         nothing = "no interaction" if term.interaction else "no effect"

@@ -113,7 +113,7 @@ def test_the_ranking_starts_with_what_matters_most(three):
     _, evaluation = three
     found = evaluation.factorial
     assert [one.term for one in found.ranking][:3] == ["a", "a × b", "b"]
-    assert headline(found) == "A and b matter, the first most; c does not."
+    assert headline(found) == "Matters: a, b (most first); does not matter: c."
     assert found.ranking[0].shown == 3 and found.ranking[1].shown == 1
     assert found.tested == 3 * 6
 
@@ -221,6 +221,19 @@ def test_what_is_open_names_the_command_that_would_decide_it():
     assert all("pentathlon run STUDY --blocks " in one.reason for one in open_ones)
     assert all("equality within ±0.3 %" in one.reason or "of this size" in one.reason
                for one in open_ones)  # fmt: skip
+
+
+def test_a_factor_whose_effects_cancel_out_matters_all_the_same():
+    def truth(item: Item, at: Levels) -> float:
+        return 0.05 if at["a"] != at["b"] else 0.0
+
+    found = evaluate(made(truth, factors("a", "b", "c"))).factorial
+    assert not any(one.verdict.is_difference for one in found.of("a"))
+    assert all(one.verdict is Verdict.SLOWER_BY_DELTA for one in found.of("a × b"))
+    assert {one.words for one in found.of("a × b")} == {"interact by at least 2\u00a0%"}
+    assert headline(found).startswith("Matters: ")
+    assert {"a", "b"} == set(headline(found)[9:].partition(" (")[0].split(", "))
+    assert headline(found).endswith("does not matter: c.")
 
 
 def test_borrowing_keeps_the_means_and_its_own_intervals(three):

@@ -34,7 +34,7 @@ def shown(evaluation: Evaluation, *, tables: bool = False, full: bool = False) -
 def test_the_factors_come_first_and_the_arms_only_with_the_tables(three):
     _, evaluation = three
     text = shown(evaluation)
-    assert "A and b matter, the first most; c does not." in text
+    assert "Matters: a, b (most first); does not matter: c." in text
     assert "a has another effect for 1 of 3 metrics" in text
     assert "against a-0+b-0+c-0" not in text and "--tables" in text
     whole = shown(evaluation, tables=True)
@@ -51,7 +51,7 @@ def test_a_fraction_names_what_it_cannot_tell_apart():
 def test_the_page_has_the_ranking_the_table_and_the_picture(three):
     result, evaluation = three
     page = html.render(evaluation, result)
-    for text in ("A and b matter", "Effects of a × b", 'data-kind="factors"', "a-1+b-1+c-0"):
+    for text in ("Matters: a, b", "Effects of a × b", 'data-kind="factors"', "a-1+b-1+c-0"):
         assert text in page
     terms = payload(evaluation, result)["factorial"]
     assert [one["t"] for one in terms] == [one.term for one in evaluation.factorial.ranking]
