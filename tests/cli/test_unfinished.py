@@ -29,6 +29,7 @@ READS = {
     "compare": ["compare r", "compare r a b", "compare r whole", "compare whole r"],
     "report": ["report r --format html,csv,markdown,latex,json"],
     "packets": ["packets r"],
+    "publish": ["publish r"],
     "tables": [f"tables r --table hardware --format {one}" for one in FORMATS],
     "calibrate": ["calibrate --result r"],
     "history": ["history r", "history r whole", "history whole r --json"],
@@ -81,6 +82,11 @@ def test_it_is_said_first(shop: Shop, words: str, monkeypatch: pytest.MonkeyPatc
         for file in files:
             # What stands before it: the head of a page or document, the columns of a table.
             assert SAYS[1:] in file.read_text(), file
+        return
+    if words.startswith("publish "):
+        crate = shop.directory / "r-crate"
+        assert SAYS in done.err and SAYS in (crate / "ro-crate-metadata.json").read_text()
+        assert SAYS[1:] in (crate / "report.html").read_text()
         return
     if words.startswith("results list"):
         assert "unfinished" in done.out
