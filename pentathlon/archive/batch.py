@@ -58,7 +58,7 @@ def add(archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool) 
                 if found in known:
                     done.known.append((path, found))
                     continue
-                rows = read(path, machine, batch)
+                rows = read(path, found, machine, batch)
             except FileNotFoundError as error:
                 reason = (
                     f"{path} is no result directory, or was not copied in full: "

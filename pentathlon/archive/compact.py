@@ -19,7 +19,7 @@ from pentathlon.store.journal import StoreError
 
 MANY_COMMITS = 64
 """So many commits are compacted unasked, at the end of an addition."""
-MOST_ROWS = {"samples": 2_000_000}
+MOST_ROWS = {"samples": 1_000_000}
 MOST_ROWS_ELSE = 4_000_000
 
 

@@ -16,9 +16,17 @@ def listed(where: str) -> str:
     return f"select * from results where {where} order by started, result"
 
 
-def of_results(table: str, ids: Sequence[str]) -> str:
-    """All rows of a view that belong to results."""
-    return f"select * from {table} where {_among('result', ids)}"
+def last_good(where: str, before: str, but: str, count: int) -> str:
+    """The newest results before a time in which nothing failed for good."""
+    return f"""
+        select * from results
+        where {where} and failures = 0 and started < {quoted(before)} and result <> {quoted(but)}
+        order by started desc, result limit {count:d}"""
+
+
+def of_systems(table: str, ids: Sequence[str], system: str) -> str:
+    """The rows of one system in results."""
+    return f"select * from {table} where system = {quoted(system)} and {_among('result', ids)}"
 
 
 def systems(where: str, system: str) -> str:

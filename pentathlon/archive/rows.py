@@ -52,10 +52,16 @@ def identity(path: Path) -> str:
     return whole.hexdigest()
 
 
-def read(path: Path, machine: str, batch: str) -> Rows:
+def _stats(path: Path) -> list[tuple[int, int]]:
+    found = [(path / name).stat() for name in (PLAN, CATALOG, JOURNAL)]
+    return [(one.st_size, one.st_mtime_ns) for one in found]
+
+
+def read(path: Path, found: str, machine: str, batch: str) -> Rows:
     """Read a result as rows.
 
     Args:
+        found: its `identity`.
         machine: where it was measured; the result itself does not state it.
 
     Raises:
@@ -68,9 +74,9 @@ def read(path: Path, machine: str, batch: str) -> Rows:
             f"{path} is {result.unfinished}, or it was not copied in full; end it with "
             f"pentathlon run --resume {path}, or copy it again"
         )
-    found = identity(path)
+    before = _stats(path)
     original = pack(path)
-    if identity(path) != found:
+    if _stats(path) != before:
         raise StoreError(f"{path} changes while it is read; add it once that has ended")
     summary, study = result.summary(), result.study
     names = [one.name for one in study.systems]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,9 +13,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from pentathlon.cli import archived
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
+from pentathlon.store.files import write_whole
 from pentathlon.store.query import Result, load_result
 
 if TYPE_CHECKING:
@@ -30,18 +36,121 @@ def gate(
     delta: float | None,
     only: list[str] | None,
     by_delta: bool,
-    as_json: bool,
+    where: str | None = None,
+    last: int = 5,
+    shape: str = "terminal",
+    directory: Path | None = None,
 ) -> None:
-    with domain_errors():
+    with domain_errors(), ExitStack() as stack:
         if delta is not None and not 0 < delta < 100:
             raise InputError(f"--delta is {delta:g}; give a percentage between 0 and 100")
+        if shape not in SHAPES:
+            raise InputError(f'--format is "{shape}"; use one of {", ".join(SHAPES)}')
+        pool = None
+        if result is not None and archived.is_archive(result):
+            if against is not None:
+                raise InputError("a result of an archive is judged against those before it there")
+            pool = _Pool(archived.text_of(result), where, last)
+            result = stack.enter_context(pool.newest())
+        elif against is not None and archived.is_archive(Path(against)):
+            pool = _Pool(archived.text_of(Path(against)), where, last)
+        elif where is not None:
+            raise InputError("--where chooses from an archive; name one with --against")
         found = load_result(choose(result))
-        outcome = _judge(found, against, system, delta, only or [], by_delta=by_delta)
-        if as_json:
-            write_json(outcome.model_dump_json(indent=1))
+        if pool is None:
+            outcome = _judge(found, against, system, delta, only or [], by_delta=by_delta)
         else:
-            _show(outcome)
+            outcome = _pooled(found, pool, system, delta, only or [], by_delta=by_delta)
+        _write(outcome, shape, directory)
         raise typer.Exit(_status(outcome))
+
+
+SHAPES = ("terminal", "json", "junit", "github", "markdown")
+
+
+def _write(found: Gate, shape: str, directory: Path | None) -> None:
+    """Print the answer; with a directory, write it there in every format of files too."""
+    if shape == "terminal":
+        _show(found)
+    elif shape == "json":
+        write_json(found.model_dump_json(indent=1))
+    if shape in ("terminal", "json") and directory is None:
+        return
+    from pentathlon.cli.gate_formats import FILES, FORMATS  # noqa: PLC0415  loads SciPy
+
+    if shape not in ("terminal", "json"):
+        print(FORMATS[shape](found), end="")
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, kind in FILES.items():
+            write_whole(directory / name, FORMATS[kind](found))
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """The last good results of an archive, as a baseline."""
+
+    archive: str
+    where: str | None
+    last: int
+
+    @contextmanager
+    def newest(self) -> Iterator[Path]:
+        """The newest result that the filter chooses, as a directory for a while."""
+        from pentathlon.archive import reading  # noqa: PLC0415  loads polars
+        from pentathlon.archive.log import open_archive  # noqa: PLC0415
+
+        archive = open_archive(self.archive)
+        one = reading.some(archive, self.where)[-1]
+        with tempfile.TemporaryDirectory(prefix="pentathlon-") as scratch:
+            out = Path(scratch) / Path(one.name).name
+            reading.take(archive, one, out)
+            yield out
+
+
+def _pooled(
+    found: Result, pool: _Pool, system: str | None, delta: float | None, only: list[str],
+    *, by_delta: bool,
+) -> Gate:  # fmt: skip
+    """Judge a result against the last good ones of an archive."""
+    from pentathlon.archive.engines import engine  # noqa: PLC0415  loads polars
+    from pentathlon.archive.log import open_archive  # noqa: PLC0415
+    from pentathlon.archive.pool import last_good  # noqa: PLC0415
+    from pentathlon.archive.rows import identity  # noqa: PLC0415
+    from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
+    from pentathlon.evaluate.results.across import side  # noqa: PLC0415
+    from pentathlon.evaluate.results.pooled import FEWEST_RUNS, compare_pooled  # noqa: PLC0415
+
+    if pool.last < FEWEST_RUNS:
+        raise InputError(f"--last is {pool.last}; a pooled baseline needs {FEWEST_RUNS} at least")
+    settings = found.study.evaluation
+    size = settings.delta_percent if delta is None else delta
+    run = engine(open_archive(pool.archive))
+    but, started = identity(found.path), found.summary().started
+    found = _narrowed(found, size, only)
+    names = [system] if system else [one.name for one in found.study.systems]
+    entries: list[Entry] = []
+    used: dict[str, None] = {}
+    for name in names:
+        runs = last_good(
+            run, pool.where, across.chosen(found, name), pool.last, before=started, but=but
+        )
+        one = compare_pooled(runs, side(found, name), size, settings.confidence)
+        for label, reason in one.left_out:
+            err.print(f"! {label} is left out: {reason}", markup=False, soft_wrap=True)
+        used.update(dict.fromkeys(one.used))
+        entries += [entry for entry in one.entries if gates.matches(entry.key, only)]
+    entries += _failures(found, only)
+    if not entries:
+        raise InputError(f"{found.path} has no metric that --only chooses")
+    return gates.gate(
+        entries,
+        f"the last {len(used)} good results in {pool.archive}",
+        delta_percent=size,
+        confidence=settings.confidence,
+        only_by_delta=by_delta,
+    ).model_copy(update={"unfinished": found.unfinished, "post_hoc": _post_hoc(found)})
 
 
 def _status(found: Gate) -> Exit:

@@ -150,8 +150,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         if rule.moderated:
             rows = explain(rows, rule, file, took)
         if design is not None:
-            effects = explain_effects(design.effects, rule, file, took)
-            design = design.model_copy(update={"effects": effects})
+            design = explain_effects(design, rule, file, took)
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}

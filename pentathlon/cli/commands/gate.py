@@ -8,12 +8,15 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.archive import WhereOption
 
 HELP = """Report by the exit status whether something is slower: 0 no, 4 yes, 5 unknown, 1 failed,
 7 the run has not ended.
 
-The result is judged against another result (--against DIRECTORY), or against another system of
-its own (--against SYSTEM, else the study's reference).
+The result is judged against another result (--against DIRECTORY), against the last good results
+of an archive (--against ARCHIVE), or against another system of its own (--against SYSTEM, else the
+study's reference). Of an archive as RESULT the newest that --where chooses is judged against those
+before it.
 
 Examples:
 
@@ -22,18 +25,22 @@ Examples:
     pentathlon gate results/new --delta 2 --only "process.*" --only memory.latency
 
     pentathlon gate results/two-kernels-20260101T120000Z --system uml-7.2 --json
+
+    pentathlon gate results/new --against archive --where 'study = "nightly"' --format junit
 """
 
 
 def gate(
     result: Annotated[
-        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
+        Path | None,
+        typer.Argument(help="Result directory, or an archive.", show_default="the newest one"),
     ] = None,
     *,
     against: Annotated[
         str | None,
         typer.Option(
-            help="Result directory, or system of the same result.", show_default="the reference"
+            help="Result directory, archive, or system of the same result.",
+            show_default="the reference",
         ),
     ] = None,
     system: Annotated[
@@ -50,9 +57,20 @@ def gate(
     by_delta: Annotated[
         bool, typer.Option("--by-delta", help="Only slowdowns of at least delta fail.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the judgement as JSON.")] = False,
+    where: WhereOption = None,
+    last: Annotated[
+        int, typer.Option(help="So many good results of an archive are the baseline.")
+    ] = 5,
+    shape: Annotated[
+        str, typer.Option("--format", help="terminal, json, junit, github or markdown.")
+    ] = "terminal",
+    directory: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write gate.xml (JUnit), gate.md and gate.json there too."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
-    existing.result(result)
+    existing.result_or_archive(result)
     from pentathlon.cli import gate as work
 
     work.gate(
@@ -62,5 +80,8 @@ def gate(
         delta=delta,
         only=only,
         by_delta=by_delta,
-        as_json=as_json,
+        where=where,
+        last=last,
+        shape="json" if as_json else shape,
+        directory=directory,
     )

@@ -147,7 +147,7 @@ def compare_results(
     shared.sort(key=lambda key: _place(system, key))
     reasons = {
         key: refused
-        or _objection(
+        or objection(
             system.everything[key],
             baseline.everything[key],
             differs=system.everything[key].workload in other,
@@ -164,7 +164,7 @@ def compare_results(
         if reasons[key] is None
         and min(len(s.everything[key].blocks) for s in (system, baseline)) >= FEWEST_BOOTS
     }
-    claims = _claims(estimates, [system.everything[key].workload for key in estimates], rule)
+    claims = claims_of(estimates, [system.everything[key].workload for key in estimates], rule)
     return Across(
         baseline=baseline.facts.name,
         system=system.facts.name,
@@ -214,7 +214,7 @@ def _kind(found: Side, key: str) -> Wording:
     return wording(found.titles.role(one.workload, one.metric), one.unit)
 
 
-def _objection(own: Series, other: Series, *, differs: bool) -> str | None:
+def objection(own: Series, other: Series, *, differs: bool) -> str | None:
     if own.units > 1 or other.units > 1 or own.unit != other.unit:
         return f"the units differ ({other.unit} and {own.unit})"
     if own.direction != other.direction:
@@ -226,7 +226,7 @@ def _objection(own: Series, other: Series, *, differs: bool) -> str | None:
     return None if differs else checksum_objection(own.checksums, other.checksums)
 
 
-def _claims(
+def claims_of(
     estimates: dict[str, Estimate], workloads: Sequence[str], rule: Rule
 ) -> dict[str, Claims]:
     weights = holm.workload_weights(workloads)
