@@ -19,12 +19,15 @@ from typing import Any
 from pentathlon.procedure.records import utc_now
 from pentathlon.store.directory import PLAN
 from pentathlon.store.files import read_bytes, write_whole
+from pentathlon.store.journal import LOCK
 from pentathlon.store.problems import StoreError
 
 FORMAT = 1
 FILE = "campaign.json"
 STUDY = "study.toml"
 MACHINES = "machines.toml"
+CANCELLED = "cancelled"
+"""Is there from `campaign cancel` to the next `resume`, for a program on another login node."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,23 @@ class Campaign:
         return (self.result(machine) / PLAN).is_file()
 
 
+def make_directory(path: Path) -> None:
+    """Make the directory of a new campaign; nothing is written into one that holds something.
+
+    Raises:
+        StoreError: it is not empty, or cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if any(one.name != LOCK for one in path.iterdir()):
+            raise StoreError(
+                f"{path} is not empty; name a new directory, or go on with the campaign in it: "
+                f"pentathlon campaign resume {path}"
+            )
+    except OSError as error:
+        raise StoreError(f"{path} cannot be made: {(error.strerror or '').lower()}") from error
+
+
 def make_campaign(
     path: Path,
     *,
@@ -79,14 +99,14 @@ def make_campaign(
     blocks: int | None,
     yes: bool,
 ) -> Campaign:
-    """Make the directory; `campaign.json` comes last: a directory that has it has everything.
+    """Fill the directory; `campaign.json` comes last: a directory that has it has everything.
 
     Args:
         study: the study file and its text.
         studies: machine -> its study.
 
     Raises:
-        StoreError: the directory is not empty, or cannot be written.
+        StoreError: the directory cannot be written.
     """
     made = Campaign(
         path=path,
@@ -101,12 +121,6 @@ def make_campaign(
         yes=yes,
     )
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        if any(one.name != "lock" for one in path.iterdir()):
-            raise StoreError(
-                f"{path} is not empty; name a new directory, or go on with the campaign in it: "
-                f"pentathlon campaign resume {path}"
-            )
         for folder in ("machines", "studies", "logs"):
             (path / folder).mkdir()
         write_whole(path / STUDY, study[1], sync=True)

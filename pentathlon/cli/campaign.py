@@ -11,7 +11,7 @@ import typer
 
 from pentathlon import __version__
 from pentathlon.campaign.derive import Unfit, derive
-from pentathlon.campaign.directory import Campaign, load_campaign, make_campaign
+from pentathlon.campaign.directory import Campaign, load_campaign, make_campaign, make_directory
 from pentathlon.campaign.follow import Follower
 from pentathlon.campaign.machines import LoadedMachines, load_machines
 from pentathlon.campaign.workers import Worker, ask_to_stop, last_words, writer
@@ -53,7 +53,7 @@ def run(
         text, studies = derived(study, machines)
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         path = out_directory or RESULTS / f"campaign-{study.stem}-{stamp}"
-        path.mkdir(parents=True, exist_ok=True)
+        make_directory(path)
         with Lock(path):
             campaign = make_campaign(
                 path,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pentathlon import __version__
-from pentathlon.campaign.directory import MACHINES, Campaign, load_campaign
+from pentathlon.campaign.directory import CANCELLED, MACHINES, Campaign, load_campaign
 from pentathlon.campaign.machines import LoadedMachines, Machine, Slurm, load_machines
 from pentathlon.campaign.slurm import client, setup
 from pentathlon.campaign.slurm.chain import Chain
@@ -80,6 +80,7 @@ def measure(campaign: Campaign) -> None:
     for one in machines.machines:
         if not campaign.begun(one.name):
             _begin(campaign, one, machines.slurm, catalog)
+    (campaign.path / CANCELLED).unlink(missing_ok=True)
     jobs = Jobs(campaign)
     chains = {one.name: Chain(campaign, one, machines.slurm, jobs) for one in machines.machines}
     try:
@@ -102,7 +103,10 @@ def measure(campaign: Campaign) -> None:
 
 def _follow(chains: dict[str, Chain], jobs: Jobs, shown: CampaignView, poll_s: float) -> None:
     away_since: float | None = None
+    path = next(iter(chains.values())).campaign.path
     while True:
+        if (path / CANCELLED).exists():
+            raise Interrupted("the campaign was cancelled")
         queue = None
         alive = True
         try:
@@ -116,7 +120,7 @@ def _follow(chains: dict[str, Chain], jobs: Jobs, shown: CampaignView, poll_s: f
             if time.monotonic() - away_since > AWAY_S:
                 raise InputError(
                     f"the controller does not answer for an hour: {error}; the jobs may go on. "
-                    "Go on with: pentathlon campaign resume"
+                    f"Go on with: pentathlon campaign resume {path}"
                 ) from error
         if queue is not None and not alive:
             return
@@ -176,6 +180,7 @@ def _begin(campaign: Campaign, machine: Machine, slurm: Slurm, catalog: Catalog)
 
 def cancel(campaign: Campaign) -> int:
     """Cancel all jobs of a campaign; returns how many there were."""
+    (campaign.path / CANCELLED).touch()
     try:
         found = client.queue(Jobs(campaign).prefix)
         client.cancel(list(found))
