@@ -178,9 +178,8 @@ def main() -> None:
             spent += time.monotonic() - start
             cpu += cpu_s() - used
             shutil.rmtree(scratch / "portion")
-        print(
-            f"added {given.results} results in {spent:.1f} s: {given.results / spent:.1f} a second"
-        )
+        rate = f"{given.results / spent:.1f} a second, {cpu / given.results:.3f} s of CPU each"
+        print(f"added {given.results} results in {spent:.1f} s: {rate}", flush=True)
         sizes = {kind: f"{one / 1e6:.1f} MB" for kind, one in size_of(place).items()}
         print(json.dumps(sizes), flush=True)
         ask("archive list", "archive", "list", "--archive", str(place), "--json")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from pentathlon.archive.batch import Added, add
@@ -15,6 +16,7 @@ from pentathlon.archive.log import Archive, make_archive, open_archive
 FEW = 16
 """Results that one process adds faster than several, which take a second to start."""
 MOST_PROCESSES = 8
+THREADS = "POLARS_MAX_THREADS"
 
 
 def add_all(
@@ -48,10 +50,22 @@ def _parallel(
     parts = [list(paths[place::processes]) for place in range(processes)]
     done = Added()
     context = multiprocessing.get_context("spawn")  # A fork has the threads' locks of polars.
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+    with _one_thread(), ProcessPoolExecutor(processes, mp_context=context) as pool:
         for found in [pool.submit(_part, text, part, machine, strict) for part in parts]:
             done.take(found.result())
     return done
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Have processes that start meanwhile use one thread of polars each: they are many already."""
+    before = os.environ.get(THREADS)
+    os.environ[THREADS] = before or "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[THREADS]
 
 
 def _part(text: str, paths: Sequence[Path], machine: str, strict: bool) -> Added:

@@ -45,7 +45,9 @@ def compact(archive: Archive) -> tuple[int, int]:
                         continue
                     place = (group[0].study, group[0].month)
                     table = _merged(archive, group, contents)
-                    made.append(write_file(archive, kind, place, f"{name}-{number}", table))
+                    made.append(
+                        write_file(archive, kind, place, f"{name}-{number}", table, merged=True)
+                    )
             # Commits that do not count are named too, and their files die with them.
             replaces = [one.name for one in (*contents.commits, *contents.replaced)]
             archive.commit([*kept, *made], dict(contents.results), replaces)

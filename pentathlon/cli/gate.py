@@ -40,6 +40,7 @@ def gate(
     last: int = 5,
     shape: str = "terminal",
     directory: Path | None = None,
+    quarantine: Path | None = None,
 ) -> None:
     with domain_errors(), ExitStack() as stack:
         if delta is not None and not 0 < delta < 100:
@@ -61,6 +62,10 @@ def gate(
             outcome = _judge(found, against, system, delta, only or [], by_delta=by_delta)
         else:
             outcome = _pooled(found, pool, system, delta, only or [], by_delta=by_delta)
+        if quarantine is not None:
+            from pentathlon.cli.quarantine import apply  # noqa: PLC0415  loads SciPy
+
+            outcome = apply(outcome, quarantine)
         _write(outcome, shape, directory)
         raise typer.Exit(_status(outcome))
 
@@ -160,6 +165,7 @@ def _status(found: Gate) -> Exit:
         return Exit.UNFINISHED
     return {
         Outcome.PASS: Exit.OK,
+        Outcome.QUARANTINED: Exit.OK,
         Outcome.FAILURE: Exit.FAILURES,
         Outcome.REGRESSION: Exit.REGRESSION,
         Outcome.INCONCLUSIVE: Exit.INCONCLUSIVE,

@@ -18,11 +18,12 @@ def junit(found: Gate) -> str:
     """A test suite with a case for each row and system: regressions are failures, what failed or
     cannot be compared is an error, what is not known is skipped."""
     counts = {one: len(found.of(one)) for one in Outcome}
+    skipped = counts[Outcome.INCONCLUSIVE] + counts[Outcome.QUARANTINED]
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f"<testsuites><testsuite name={_attribute(f'pentathlon gate against {found.baseline}')} "
         f'tests="{len(found.rows)}" failures="{counts[Outcome.REGRESSION]}" '
-        f'errors="{counts[Outcome.FAILURE]}" skipped="{counts[Outcome.INCONCLUSIVE]}">',
+        f'errors="{counts[Outcome.FAILURE]}" skipped="{skipped}">',
     ]
     if found.unfinished:
         value = _attribute(found.unfinished)
@@ -31,6 +32,7 @@ def junit(found: Gate) -> str:
         Outcome.REGRESSION: "failure",
         Outcome.FAILURE: "error",
         Outcome.INCONCLUSIVE: "skipped",
+        Outcome.QUARANTINED: "skipped",
     }
     for row in found.rows:
         name = f"<testcase classname={_attribute(row.system)} name={_attribute(row.key)}"
@@ -46,7 +48,11 @@ def junit(found: Gate) -> str:
 
 def github(found: Gate) -> str:
     """Workflow commands: an annotation for each row that does not pass, the gravest first."""
-    levels = {Outcome.PASS: "notice", Outcome.INCONCLUSIVE: "warning"}
+    levels = {
+        Outcome.PASS: "notice",
+        Outcome.QUARANTINED: "notice",
+        Outcome.INCONCLUSIVE: "warning",
+    }
     lines = []
     for row in _grave(found)[:MOST_ROWS]:
         title = _property(f"{row.outcome.value}: {row.system}")

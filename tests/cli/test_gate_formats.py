@@ -13,7 +13,9 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.gate_formats import MARK, github, junit, markdown
+from pentathlon.cli.quarantine import apply
 from pentathlon.evaluate.results.gate import Gate, GateRow, Outcome
 from tests.cli.conftest import ROOT, STUDY, Shop
 from tests.cli.test_judging import measured, slower
@@ -33,7 +35,7 @@ def made(outcome: Outcome = Outcome.REGRESSION) -> Gate:
 def test_junit_counts_what_it_has() -> None:
     [suite] = ElementTree.fromstring(junit(made()))
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "5", "failures": "1", "errors": "1", "skipped": "1",
+        "tests": "6", "failures": "1", "errors": "1", "skipped": "2",
     }  # fmt: skip
     kinds = {case.get("name"): [one.tag for one in case] for case in suite}
     assert kinds["w.regression"] == ["failure"] and kinds["w.failure"] == ["error"]
@@ -42,7 +44,8 @@ def test_junit_counts_what_it_has() -> None:
 
 def test_annotations_are_one_line_each() -> None:
     lines = github(made()).splitlines()
-    assert [line.split(" ")[0] for line in lines] == ["::error", "::error", "::warning", "::error"]
+    levels = [line.split(" ")[0] for line in lines]
+    assert levels == ["::error", "::error", "::warning", "::notice", "::error"]
     assert not [line for line in lines if line.startswith("::error::x")]
     assert "%25" in lines[0] and "\x1b" not in "".join(lines)
     assert github(made(Outcome.PASS)).splitlines()[-1].startswith("::notice")
@@ -52,7 +55,7 @@ def test_a_comment_begins_with_its_mark_and_its_table_holds() -> None:
     text = markdown(made())
     assert text.startswith(f"{MARK}\n### Regression\n")
     table = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(table) == 2 + 3
+    assert len(table) == 2 + 4
     assert {line.replace("\\|", "").count("|") for line in table} == {7}
     assert "<&" not in text.replace(MARK, "")
 
@@ -96,6 +99,33 @@ def test_a_result_is_judged_against_the_last_good_ones(shop: Shop) -> None:
     ):
         bad = shop.call(*words)
         assert bad.code == 2 and sentence in bad.err and bad.err.count("\n") == 1
+
+
+def test_rows_in_quarantine_close_no_gate(tmp_path: Path) -> None:
+    file = tmp_path / "quarantine.toml"
+    file.write_text(
+        '[[row]]\nmetric = "w.regression"\nreason = "the clock of bench3"\nsince = 2026-11-01\n'
+        '[[row]]\nmetric = "w.failure"\nsystem = "other"\nreason = "r"\nsince = 2026-11-01\n'
+        '[[row]]\nmetric = "w.pass"\nreason = "r"\nsince = 2026-11-01\n'
+    )
+    rows = {row.key: row for row in apply(made(), file).rows}
+    assert rows["w.regression"].outcome is Outcome.QUARANTINED
+    assert "was regression, in quarantine: the clock of bench3" in rows["w.regression"].words
+    assert rows["w.failure"].outcome is Outcome.FAILURE
+    assert rows["w.pass"].outcome is Outcome.PASS
+    alone = made().model_copy(update={"rows": made().of(Outcome.REGRESSION)})
+    assert apply(alone, file).outcome is Outcome.QUARANTINED
+    for text, sentence in (
+        ("[[row]]", "row 1 lacks metric"),
+        ("rows = 1", 'has no key "rows"'),
+        ('[[row]]\nmetric = "x"\nreason = ""\nsince = 2026-11-01', "row 1 lacks reason"),
+        ('[[row]]\nmetric = "x"\nreason = "r"\nsince = "soon"', "since is a date"),
+        ('[[row]]\nmetric = "x"\nreason = "r"\nsince = 2026-11-01\nother = 1', "other"),
+        ("[[row", "cannot be read"),
+    ):
+        file.write_text(text)
+        with pytest.raises(InputError, match=sentence):
+            apply(made(), file)
 
 
 CI = ROOT / "ci"

@@ -68,6 +68,10 @@ def gate(
         Path | None,
         typer.Option("--out", help="Write gate.xml (JUnit), gate.md and gate.json there too."),
     ] = None,
+    quarantine: Annotated[
+        Path | None,
+        typer.Option(help="File with rows that are known to be unstable and close no gate."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     existing.result_or_archive(result)
@@ -84,4 +88,5 @@ def gate(
         last=last,
         shape="json" if as_json else shape,
         directory=directory,
+        quarantine=quarantine,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
@@ -29,6 +29,7 @@ __all__ = [
     "evaluate",
     "gate",
     "matches",
+    "quarantined",
 ]
 
 
@@ -40,6 +41,8 @@ class Outcome(StrEnum):
     REGRESSION = "regression"
     INCONCLUSIVE = "inconclusive"
     PASS = "pass"
+    QUARANTINED = "quarantined"
+    """It does not pass, and a record states why that is known and closes no gate."""
 
 
 class GateRow(Frozen):
@@ -182,6 +185,29 @@ def of_across(found: Across) -> list[Entry]:
         )
         for key in found.only_baseline
     ]
+
+
+def quarantined(found: Gate, record: Mapping[tuple[str, str], str]) -> Gate:
+    """The same with rows that are known to be unstable set apart.
+
+    Args:
+        record: (key, system) -> why it is in quarantine.
+    """
+    rows = tuple(
+        row.model_copy(
+            update={
+                "outcome": Outcome.QUARANTINED,
+                "words": f"{row.words}; was {row.outcome.value}, in quarantine: {reason}",
+            }
+        )
+        if row.outcome is not Outcome.PASS
+        and (reason := record.get((row.key, row.system))) is not None
+        else row
+        for row in found.rows
+    )
+    outcomes = {row.outcome for row in rows}
+    whole = next((one for one in Outcome if one in outcomes), Outcome.FAILURE)
+    return found.model_copy(update={"outcome": whole, "rows": rows})
 
 
 def gate(
