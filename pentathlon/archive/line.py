@@ -16,17 +16,23 @@ from pentathlon.store.journal import StoreError
 
 
 def points(
-    run: Engine, where: str | None, system: str, only: Callable[[str], bool] | None = None
+    run: Engine,
+    where: str | None,
+    system: str,
+    only: Callable[[str], bool] | None = None,
+    *,
+    also: str = "1 = 1",
 ) -> list[Point]:
     """The results with a system that a filter chooses, as points of a line.
 
     Args:
         only: whether the row of a key is read.
+        also: a further condition, in SQL.
 
     Raises:
         StoreError: there is none.
     """
-    condition = to_sql(where, "r.")
+    condition = f"({to_sql(where, 'r.')}) and {also}"
     rows = run.rows(queries.systems(condition, system))
     if not rows:
         raise StoreError(f'no chosen result has a system "{system}"')

@@ -13,7 +13,7 @@ from pentathlon.archive.where import quoted
 
 def listed(where: str) -> str:
     """Results in the order of time."""
-    return f"select * from results where {where} order by started, result"
+    return f"select r.* from results r where {where} order by r.started, r.result"
 
 
 def last_good(where: str, before: str, but: str, count: int) -> str:
@@ -69,6 +69,16 @@ def levels(where: str, system: str, chosen: Sequence[str] | None) -> str:
         from boots b join results r on r.result = b.result
         where b.system = {quoted(system)} and {among} and {where}
         group by b.result, b.key"""
+
+
+def spreads(where: str, system: str) -> str:
+    """How far the boots of a row lie apart within each result."""
+    return f"""
+        select b.result, b.key, count(*) as boots,
+            stddev_samp(case when b.mean > 0 then ln(b.mean) end) as log_sd
+        from boots b join results r on r.result = b.result
+        where b.system = {quoted(system)} and {where}
+        group by b.result, b.key having count(*) > 1"""
 
 
 def summaries(where: str) -> str:

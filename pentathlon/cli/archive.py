@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import platform
+import shlex
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import err, out, write_json
 from pentathlon.safeio.escaping import one_line
 from pentathlon.store.directory import PLAN, result_directories
@@ -60,8 +64,6 @@ def _show(archive: str, done: Added) -> None:
 
 
 def list_command(archive: str, where: str | None, *, as_json: bool) -> None:
-    import json  # noqa: PLC0415
-
     with domain_errors():
         from pentathlon.archive.engines import engine  # noqa: PLC0415  loads polars
         from pentathlon.archive.log import open_archive  # noqa: PLC0415
@@ -109,3 +111,37 @@ def compact(archive: str) -> None:
 
         before, after = work.compact(open_archive(archive))
         out.print(f"{before} files before, {after} after")
+
+
+def site(archive: str, to: Path, where: str | None, alert: str | None) -> None:
+    with domain_errors():
+        from pentathlon.archive import site as work  # noqa: PLC0415  loads SciPy
+        from pentathlon.archive.engines import engine  # noqa: PLC0415
+        from pentathlon.archive.log import open_archive  # noqa: PLC0415
+
+        opened = open_archive(archive)
+        done = work.write(opened, engine(opened), where, to)
+        line = f"{to / 'index.html'}: {count_text(len(done.alerts), 'change')} of level"
+        out.print(f"{line}, {len(done.new)} new", markup=False, soft_wrap=True)
+        for one in done.new:
+            kind = "slower" if one.slower else "faster"
+            text = (
+                f"{one.study}, {one.machine}, {one.system}: {one.key} is {kind} since {one.since}"
+            )
+            out.print(f"  {one_line(text)}", markup=False, soft_wrap=True)
+        if alert is not None and done.new:
+            _alert(alert, [vars(one) for one in done.new])
+        raise typer.Exit(Exit.REGRESSION if any(one.slower for one in done.new) else Exit.OK)
+
+
+def _alert(command: str, new: Sequence[dict[str, object]]) -> None:
+    """Hand new changes to the user's command, such as curl with a webhook."""
+    words = shlex.split(command)
+    if not words:
+        raise InputError("--alert is empty; give a command")
+    try:
+        done = subprocess.run(words, input=json.dumps(new), text=True, check=False)
+    except OSError as error:
+        raise InputError(f"--alert: {words[0]} cannot be run: {error.strerror}") from error
+    if done.returncode:
+        raise InputError(f"--alert: {words[0]} ended with status {done.returncode}")

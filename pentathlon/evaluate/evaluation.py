@@ -139,16 +139,18 @@ def evaluate(result: ResultLike) -> Evaluation:
         starved=starved,
     )
     design = find_factorial(design_of(study), _finite(rows), everything, rule)
+    start = getattr(result, "start", None)
+    if start is not None:
+        # That of the plan as it was written, also where a later version would write it otherwise.
+        facts = facts.model_copy(update={"plan_hash": start.plan_hash})
     if study.procedure.stopping.rule == "fixed" and facts.in_blocks and not facts.imported:
-        start = getattr(result, "start", None)
         file = getattr(start, "study_file", None) or "STUDY"
         took = block_seconds(samples)
         facts = facts.model_copy(update={"study_file": file, "block_seconds": took})
         if rule.moderated:
             rows = explain(rows, rule, file, took)
         if design is not None:
-            effects = explain_effects(design.effects, rule, file, took)
-            design = design.model_copy(update={"effects": effects})
+            design = explain_effects(design, rule, file, took)
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}

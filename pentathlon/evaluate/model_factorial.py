@@ -118,6 +118,8 @@ class Factorial(Frozen):
     exploratory_tested: int = 0
     exploratory_selected: int = 0
     cautions: tuple[str, ...] = ()
+    open: str = ""
+    """How many blocks would decide half of what is inconclusive, and the command for them."""
 
     def term(self, name: str) -> Term:
         """The term of that name.

@@ -114,8 +114,8 @@ class Result:
 
     @cached_property
     def plan_hash(self) -> str:
-        """SHA-256 of the plan."""
-        return self.plan.hash()
+        """SHA-256 of the plan as it was written, which a later version may write otherwise."""
+        return self.start.plan_hash
 
     @cached_property
     def state(self) -> RunState:

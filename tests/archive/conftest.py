@@ -51,7 +51,7 @@ def night(measured: Path, tmp_path: Path) -> Make:
                 record["utc"] = f"2026-{1 + day // 28:02d}-{1 + day % 28:02d}T00:00:00+00:00"
             event = record.get("event")
             if isinstance(event, dict) and event.get("event") == "sample":
-                event["value"] *= factor * noise
+                event["value"] *= factor * noise * (1.0 + 0.001 * record["block"])
             lines.append(sealed(record))
         journal.write_bytes(b"".join(lines))
         return directory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import lzma
 import math
@@ -48,7 +49,10 @@ def test_an_earlier_result_is_judged_identically(version: str, tmp_path: Path) -
     stored = json.loads(lzma.decompress((HERE / f"{version}.json.xz").read_bytes()))
     expected = {present(place): value for place, value in stored.items()}
     assert len(expected) == len(stored)
-    found = judgement(evaluate(load_result(tmp_path)))
+    evaluation = evaluate(load_result(tmp_path))
+    written = (tmp_path / "plan.json").read_bytes().removesuffix(b"\n")
+    assert evaluation.study.plan_hash == hashlib.sha256(written).hexdigest()
+    found = judgement(evaluation)
     assert len(found) > 1000
     assert set(found) == set(expected)
     different = {

@@ -103,3 +103,20 @@ def compact(*, archive: ArchiveOption = "archive") -> None:
     from pentathlon.cli import archive as work
 
     work.compact(archive)
+
+
+@app.command()
+def site(
+    *,
+    archive: ArchiveOption = "archive",
+    out: Annotated[Path, typer.Option(help="Directory of the pages.")] = Path("public"),
+    where: WhereOption = None,
+    alert: Annotated[
+        str | None,
+        typer.Option(help="Command that gets new changes as JSON on its standard input."),
+    ] = None,
+) -> None:
+    """Write static pages with a line for each row; ends with 4 on a new slowdown."""
+    from pentathlon.cli import archive as work
+
+    work.site(archive, out, where, alert)

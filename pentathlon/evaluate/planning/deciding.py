@@ -22,7 +22,7 @@ from pentathlon.evaluate.display import percent_text
 from pentathlon.evaluate.estimators.ratio import POWER, log_of, t_quantile
 from pentathlon.evaluate.model import Comparison, Effect, Row
 from pentathlon.evaluate.model_aggregate import Mean
-from pentathlon.evaluate.model_factorial import TermEffect
+from pentathlon.evaluate.model_factorial import Factorial, TermEffect
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.safeio.escaping import one_line
@@ -149,28 +149,44 @@ def _explained(one: Comparison, rule: Rule, study_file: str, seconds: float | No
 
 
 def explain_effects(
-    effects: Sequence[TermEffect], rule: Rule, study_file: str, seconds: float | None
-) -> tuple[TermEffect, ...]:
+    found: Factorial, rule: Rule, study_file: str, seconds: float | None
+) -> Factorial:
     """The effects of a factorial design, the inconclusive ones with what would decide them."""
-    return tuple(_explained_effect(one, rule, study_file, seconds) for one in effects)
+    effects, needed = [], []
+    for one in found.effects:
+        sd = _open_spread(one)
+        if sd is None or one.mean is None or one.adjusted_confidence is None:
+            effects.append(one)
+            continue
+        # By its own spread at the level of the family: what it borrows makes it a little less.
+        test = (sd / math.sqrt(one.blocks), one.blocks - 1.0, 1.0 - one.adjusted_confidence)
+        blocks = _blocks(one.mean, one.blocks, [test], rule)
+        needed.append(MOST_BLOCKS + 1 if blocks is None else blocks[0])
+        sentence = _needs(sd, blocks, rule, study_file, seconds)
+        reason = f"{one.reason}; {sentence}" if one.reason else sentence
+        effects.append(one.model_copy(update={"reason": reason}))
+    return found.model_copy(
+        update={"effects": tuple(effects), "open": _half(needed, study_file, seconds)}
+    )
 
 
-def _explained_effect(
-    one: TermEffect, rule: Rule, study_file: str, seconds: float | None
-) -> TermEffect:
-    if one.verdict is not Verdict.INCONCLUSIVE or one.adjusted_confidence is None:
-        return one
-    if one.mean is None or one.percent is None or len(one.log_ratios) != one.blocks:
-        return one
-    sd = statistics.stdev(one.log_ratios)
-    if sd == 0.0:
-        return one
-    # By its own spread at the level of the family: what it borrows makes it a little less.
-    test = (sd / math.sqrt(one.blocks), one.blocks - 1.0, 1.0 - one.adjusted_confidence)
-    found = _blocks(one.mean, one.blocks, [test], rule)
-    sentence = _needs(sd, found, rule, study_file, seconds)
-    reason = f"{one.reason}; {sentence}" if one.reason else sentence
-    return one.model_copy(update={"reason": reason})
+def _open_spread(one: TermEffect) -> float | None:
+    """Standard deviation of an inconclusive effect's blocks; None for any other one."""
+    if one.verdict is not Verdict.INCONCLUSIVE or len(one.log_ratios) != one.blocks:
+        return None
+    sd = statistics.stdev(one.log_ratios) if one.blocks > 1 else 0.0
+    return sd if sd > 0.0 else None
+
+
+def _half(needed: list[int], study_file: str, seconds: float | None) -> str:
+    """The command that would decide half of what is open; "" where none would, or nothing is."""
+    if not needed:
+        return ""
+    middle = sorted(needed)[(len(needed) - 1) // 2]
+    if middle > MOST_BLOCKS:
+        return ""
+    which = "the open effect" if len(needed) == 1 else f"half of the {len(needed)} open effects"
+    return f"about {middle:,} blocks would decide {which}: {command(study_file, middle, seconds)}"
 
 
 def _needs(

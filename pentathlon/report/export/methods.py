@@ -36,7 +36,8 @@ def to_markdown(evaluation: Evaluation, result: ResultLike) -> str:
 
 def to_latex(evaluation: Evaluation, result: ResultLike) -> str:
     """The paragraphs as LaTeX."""
-    head = f"% Methods, generated from the plan {escaping.latex_comment(result.plan.hash())}.\n"
+    plan_hash = escaping.latex_comment(evaluation.study.plan_hash)
+    head = f"% Methods, generated from the plan {plan_hash}.\n"
     return head + _rendered(
         evaluation, result, escaping.latex, lambda keys: rf"~\cite{{{','.join(keys)}}}"
     )

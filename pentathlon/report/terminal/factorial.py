@@ -38,6 +38,8 @@ def render(evaluation: Evaluation, found: Factorial, console: Console, *, tables
     console.print(
         Padding(Text(words.sureness(evaluation, found), style="dim"), (0, 0, 0, 2), expand=False)
     )
+    if found.open:
+        console.print(f"\nOpen: {one_line(found.open)}", markup=False, highlight=False)
     if tables:
         _effects(evaluation, found, console)
 

@@ -218,6 +218,9 @@ def test_what_is_open_names_the_command_that_would_decide_it():
     evaluation = evaluate(made(lambda item, at: 0.0, factors("a", "b"), blocks=5, delta=0.3))
     open_ones = [one for one in evaluation.factorial.effects if one.verdict.value == "inconclusive"]
     assert open_ones
+    assert f"half of the {len(open_ones)} open effects: pentathlon run STUDY --blocks " in (
+        evaluation.factorial.open
+    )
     assert all("pentathlon run STUDY --blocks " in one.reason for one in open_ones)
     assert all("equality within ±0.3 %" in one.reason or "of this size" in one.reason
                for one in open_ones)  # fmt: skip

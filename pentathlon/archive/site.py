@@ -1,0 +1,260 @@
+"""Static pages of an archive: a page for each study, machine and system, a line for each row.
+
+Nothing but files: they open from a directory, and any static file server shows them. Beside the
+pages lie `alerts.json`, every change of level that is named, and `metrics.prom`, for Prometheus.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from scipy import special
+
+from pentathlon.archive import queries
+from pentathlon.archive.engines import Engine
+from pentathlon.archive.line import points
+from pentathlon.archive.log import Archive
+from pentathlon.archive.reading import some
+from pentathlon.archive.where import quoted, to_sql
+from pentathlon.evaluate.display import interval_text, signed_percent
+from pentathlon.evaluate.estimators.ratio import percent
+from pentathlon.evaluate.results.history import Course
+from pentathlon.evaluate.results.timeline import Timeline, timeline
+from pentathlon.safeio.escaping import one_line
+from pentathlon.store.files import read_bytes, write_whole
+
+ALERTS = "alerts.json"
+METRICS = "metrics.prom"
+WIDTH, HEIGHT, EDGE = 720.0, 120.0, 8.0
+
+STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}
+figure{margin:1.5rem 0}figcaption{overflow-wrap:anywhere}svg{width:100%;height:auto}
+table{border-collapse:collapse}td,th{padding:.2rem .8rem .2rem 0;text-align:left}
+.mean{stroke:#1f5fa8;fill:none;stroke-width:1.5}.bar{stroke:#8fb3d9;stroke-width:1}
+.slower{stroke:#b4530a;stroke-dasharray:4 3}.faster{stroke:#1d7a3c;stroke-dasharray:4 3}
+.level{stroke:#888;stroke-width:1}
+@media(prefers-color-scheme:dark){body{background:#16181c;color:#ddd}a{color:#8fb3d9}}
+"""
+
+Spreads = Mapping[tuple[str, str], tuple[int, float]]
+
+
+@dataclass(frozen=True)
+class Alert:
+    """A change of level that is named."""
+
+    study: str
+    machine: str
+    system: str
+    key: str
+    since: str
+    started: str
+    percent: float
+    low_percent: float
+    high_percent: float
+    p: float
+
+    @property
+    def slower(self) -> bool:
+        return self.percent < 0
+
+
+@dataclass(frozen=True)
+class Site:
+    """What was written. `new`: changes that the directory's `alerts.json` did not have before."""
+
+    files: tuple[Path, ...]
+    alerts: tuple[Alert, ...]
+    new: tuple[Alert, ...]
+
+
+def write(archive: Archive, run: Engine, where: str | None, out: Path) -> Site:
+    """Write the pages.
+
+    Raises:
+        StoreError: the filter chooses nothing.
+        OSError: the directory cannot be written.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    before = _known(out / ALERTS)
+    places = {
+        (one.study, one.machine, system)
+        for one in some(archive, where, run)
+        for system in one.systems
+    }
+    alerts: list[Alert] = []
+    rows, metrics, files = [], [], []
+    for number, (study, machine, system) in enumerate(sorted(places)):
+        own = f"r.study = {quoted(study)} and r.machine = {quoted(machine)}"
+        line = _line(run, where, own, system)
+        found = [_alert(study, machine, line, one, change) for one in line.courses
+                 for change in one.changes]  # fmt: skip
+        alerts += found
+        name = f"{number:03d}-{re.sub(r'[^a-z0-9.]+', '-', f'{study}-{system}'.lower())[:60]}.html"
+        spreads = _spreads(run, where, own, system)
+        write_whole(out / name, _page(study, machine, line, spreads))
+        files.append(out / name)
+        slower = len(line.regressions)
+        rows.append(
+            f'<tr><td><a href="{name}">{escape(study)}</a></td><td>{escape(one_line(machine))}</td>'
+            f"<td>{escape(system)}</td><td>{len(line.points)}</td><td>{len(line.courses)}</td>"
+            f"<td>{len(found)}</td><td>{slower}</td></tr>"
+        )
+        metrics += _metrics(study, machine, line)
+    head = "".join(
+        f"<th>{one}</th>"
+        for one in ("study", "machine", "system", "results", "rows", "changes", "now slower")
+    )
+    body = f"<h1>Results over time</h1><table><tr>{head}</tr>{''.join(rows)}</table>"
+    write_whole(out / "index.html", _document("Results over time", body))
+    write_whole(out / ALERTS, json.dumps([vars(one) for one in alerts], indent=1) + "\n")
+    write_whole(out / METRICS, _exposition(metrics))
+    files += [out / "index.html", out / ALERTS, out / METRICS]
+    new = tuple(one for one in alerts if _identity(vars(one)) not in before)
+    return Site(tuple(files), tuple(alerts), new)
+
+
+def _line(run: Engine, where: str | None, own: str, system: str) -> Timeline:
+    condition = f"({to_sql(where, 'r.')}) and {own}"
+    last = run.rows(queries.listed(condition))[-1]
+    found = points(run, where, system, also=own)
+    return timeline(found, last["confidence"], json.loads(last["weights_json"]))
+
+
+def _spreads(run: Engine, where: str | None, own: str, system: str) -> Spreads:
+    found = run.rows(queries.spreads(f"({to_sql(where, 'r.')}) and {own}", system))
+    return {
+        (row["result"][:12], row["key"]): (int(row["boots"]), float(row["log_sd"]))
+        for row in found
+        if row["log_sd"] is not None
+    }
+
+
+def _alert(study: str, machine: str, line: Timeline, one: Course, change: Any) -> Alert:
+    at = line.points[change.at]
+    return Alert(study, machine, line.system, one.key, at.label, at.started,
+                 percent(change.mean), percent(change.low), percent(change.high),
+                 change.p)  # fmt: skip
+
+
+def _known(path: Path) -> set[tuple[str, ...]]:
+    """The changes that were named before; none where the file is no list of them."""
+    try:
+        return {_identity(one) for one in json.loads(read_bytes(path))}
+    except (OSError, ValueError, LookupError, TypeError):
+        return set()
+
+
+def _identity(one: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(one[name]) for name in ("study", "machine", "system", "key", "since"))
+
+
+def _page(study: str, machine: str, line: Timeline, spreads: Spreads) -> str:
+    title = f"{study}: {line.system} on {one_line(machine)}"
+    parts = [f'<p><a href="index.html">All lines</a></p><h1>{escape(title)}</h1>']
+    if line.unassessed:
+        parts.append(f"<p>Not assessed: {escape(line.unassessed)}</p>")
+    for label, reason in line.left_out:
+        parts.append(f"<p>{escape(label)} is left out: {escape(reason)}</p>")
+    courses = sorted(line.courses, key=lambda one: (not one.changes, one.key))
+    parts += [_figure(line, one, spreads) for one in courses]
+    return _document(title, "\n".join(parts))
+
+
+def _figure(line: Timeline, one: Course, spreads: Spreads) -> str:
+    count = len(one.speeds)
+    halves = [_half(point.label, one.key, spreads) for point in line.points]
+    lows = [speed - half for speed, half in zip(one.speeds, halves, strict=True)]
+    highs = [speed + half for speed, half in zip(one.speeds, halves, strict=True)]
+    base = float(one.speeds[0])
+    bottom, top = min(lows), max(highs)
+    room = (top - bottom) or 1.0
+
+    def x(place: float) -> float:
+        return EDGE + (WIDTH - 2 * EDGE) * place / max(count - 1, 1)
+
+    def y(value: float) -> float:
+        return float(HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (value - bottom) / room)
+
+    parts = []
+    for number, (low, high) in enumerate(zip(lows, highs, strict=True)):
+        if high > low:
+            parts.append(f'<path class="bar" d="M{x(number):.1f} {y(low):.1f}V{y(high):.1f}"/>')
+    path = "L".join(f"{x(k):.1f} {y(float(value)):.1f}" for k, value in enumerate(one.speeds))
+    parts.append(f'<path class="mean" d="M{path}"/>')
+    notes = []
+    for change in one.changes:
+        at = line.points[change.at]
+        kind = "slower" if change.mean < 0 else "faster"
+        interval = interval_text(percent(change.low), percent(change.high))
+        text = f"{signed_percent(percent(change.mean))} % {interval} since {at.label}"
+        cut = x(change.at - 0.5)
+        parts.append(f'<path class="{kind}" d="M{cut:.1f} 0V{HEIGHT:.0f}">'
+                     f"<title>{escape(text)}</title></path>")  # fmt: skip
+        notes.append(f"<li>{kind}: {escape(text)}, p = {change.p:.2g}</li>")
+    for place, point in enumerate(line.points):
+        speed = signed_percent(percent(float(one.speeds[place]) - base))
+        text = f"{point.label}, {point.started[:10]}: {speed} % against the first"
+        parts.append(f'<circle cx="{x(place):.1f}" cy="{y(float(one.speeds[place])):.1f}" r="2">'
+                     f"<title>{escape(text)}</title></circle>")  # fmt: skip
+    span = f"{signed_percent(percent(bottom - base))} to {signed_percent(percent(top - base))} %"
+    caption = f"<b>{escape(one.key)}</b>, speed against the first result, {span}"
+    drawn = f'<svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img">{"".join(parts)}</svg>'
+    listed = f"<ul>{''.join(notes)}</ul>" if notes else ""
+    return f"<figure><figcaption>{caption}</figcaption>{drawn}{listed}</figure>"
+
+
+def _half(label: str, key: str, spreads: Spreads) -> float:
+    """Half of the 95 % interval of a result's mean by its own boots; 0 where it is not known."""
+    digits = label.rpartition("(")[2].rstrip(")")
+    boots, deviation = spreads.get((digits, key), (0, math.nan))
+    if boots < 2 or not math.isfinite(deviation):
+        return 0.0
+    return float(special.stdtrit(boots - 1, 0.975)) * deviation / math.sqrt(boots)
+
+
+def _document(title: str, body: str) -> str:
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>{body}</body></html>\n"
+    )
+
+
+def _metrics(study: str, machine: str, line: Timeline) -> list[tuple[str, float, int, float]]:
+    """(labels, log speed of the newest result, whether its row is slower now, change in percent)"""
+    found = []
+    for one in line.courses:
+        names = {"study": study, "machine": machine, "system": line.system, "row": one.key}
+        labels = ",".join(f'{name}="{_label(text)}"' for name, text in names.items())
+        last = one.changes[-1] if one.changes else None
+        slower = int(last is not None and last.mean < 0)
+        change = 0.0 if last is None else percent(last.mean)
+        found.append((labels, float(one.speeds[-1]), slower, change))
+    return found
+
+
+def _label(text: str) -> str:
+    return one_line(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _exposition(found: Sequence[tuple[str, float, int, float]]) -> str:
+    """The text format of Prometheus."""
+    series = (
+        ("pentathlon_speed_log", "Logarithm of the newest result's speed.", 1),
+        ("pentathlon_regression", "1 where the last change of level is one to slower.", 2),
+        ("pentathlon_last_change_percent", "The last change of level, + is faster; 0: none.", 3),
+    )
+    lines = []
+    for name, text, place in series:
+        lines += [f"# HELP {name} {text}", f"# TYPE {name} gauge"]
+        lines += [f"{name}{{{one[0]}}} {one[place]!r}" for one in found]
+    return "\n".join([*lines, ""])
