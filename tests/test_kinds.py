@@ -25,6 +25,7 @@ NAMES = "|".join(kind.name for kind in KINDS)
 IP = "a word of ip(8), or a field of what it prints"
 KEY = "the key of [[system]] of that name, which a kind takes"
 WORD = "a field of that name, of a workload, a step or a file of another tool"
+MOVED = "kinds of a campaign's study, whose systems become those of other machines"
 OTHER = {
     ("cli/try_command.py", "command"): WORD,
     ("evaluate/facts.py", "command"): "the area of workloads that are commands of the user's own",
@@ -54,11 +55,19 @@ OTHER = {
     ("study/code.py", "ssh"): KEY,
     ("study/messages.py", "ssh"): KEY,
     ("testbed/ends.py", "ssh"): KEY,
+    ("campaign/derive.py", "local"): MOVED,
+    ("campaign/derive.py", "netns"): MOVED,
+    ("campaign/derive.py", "ssh"): MOVED,
+    ("campaign/machines.py", "command"): WORD,
+    ("cli/commands/campaign.py", "ssh"): "the engine of campaigns of that name",
+    ("evaluate/fleet/alike.py", "ssh"): KEY,
+    ("report/starts.py", "local"): "systems whose boot is the start of a process, for words",
     ("study/aa_study.py", "local"): "a study file, which names its target as every one does",
 }
 """Where a text is one of these names and means something else, and what."""
 
 TOOLS = {
+    ("cli/campaign_slurm.py", "local"): "whether a study of this machine can run under Slurm",
     ("cli/boots.py", "ssh"): "the loaders of a machine, which is no system yet",
     ("testbed/link/netem_engine.py", "uml"): "a guest that emulates links, and is no system",
 }

@@ -17,12 +17,14 @@ from pentathlon.safeio.suggestion import listing
 from pentathlon.study import dependence
 from pentathlon.study.commands.words import WordError
 from pentathlon.study.factorial.expand import keys_of
+from pentathlon.targets import registry
 from pentathlon.targets.descriptor import Kind
 
 FORMATS = ("table", "json")
 
 
-def settings(on: str, how: str) -> None:
+def settings(system: str | None, how: str) -> None:
+    on = system or registry.names()[0]
     with domain_errors():
         if how not in FORMATS:
             raise InputError(f'--format is "{how}"; use {listing(FORMATS)}')

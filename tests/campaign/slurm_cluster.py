@@ -202,13 +202,16 @@ class Cluster:
         self._kill("slurmd", "-N", name)
 
     def _of_node(self, name: str) -> list[int]:
-        """Processes of the node's jobs and their shepherds, which slurmd gives its node's name."""
+        """Processes of the node's jobs, which slurmd gives its node's name."""
+        return self._with(f"SLURMD_NODENAME={name}")
+
+    def _with(self, *more: str) -> list[int]:
+        """Processes that began with this cluster's configuration in their environment."""
         found = []
-        mine = f"SLURM_CONF={self.conf}".encode()
+        wanted = {one.encode() for one in (f"SLURM_CONF={self.conf}", *more)}
         for path in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):
-                environment = path.read_bytes().split(b"\0")
-                if mine in environment and f"SLURMD_NODENAME={name}".encode() in environment:
+                if wanted <= set(path.read_bytes().split(b"\0")):
                     found.append(int(path.parent.name))
         return found
 
@@ -248,5 +251,8 @@ class Cluster:
         self._kill("slurmctld")
         time.sleep(0.5)  # A reboot that was going on starts a slurmd again.
         self._kill("slurm")
+        for pid in self._with():  # Among them slurmstepd, which outlives slurmd.
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         for one in self._processes:
             one.wait()

@@ -24,11 +24,11 @@ Examples:
 
 def settings(
     on: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--on", metavar="SYSTEM", help="A system, as for `try`; the default is this machine."
+            "--on", metavar="SYSTEM", help="A system, as for `try`.", show_default="this machine"
         ),
-    ] = "local",
+    ] = None,
     *,
     formats: Annotated[
         str, typer.Option("--format", metavar="table|json", help="How it is printed.")
