@@ -31,6 +31,7 @@ from pentathlon.safeio.escaping import one_line
 from pentathlon.store.files import read_bytes, write_whole
 
 ALERTS = "alerts.json"
+BACK = '<p><a href="index.html">All lines</a></p>'
 METRICS = "metrics.prom"
 WIDTH, HEIGHT, EDGE = 720.0, 120.0, 8.0
 
@@ -100,7 +101,8 @@ def write(archive: Archive, run: Engine, where: str | None, out: Path) -> Site:
         alerts += found
         name = f"{number:03d}-{re.sub(r'[^a-z0-9.]+', '-', f'{study}-{system}'.lower())[:60]}.html"
         spreads = _spreads(run, where, own, system)
-        write_whole(out / name, _page(study, machine, line, spreads))
+        title = f"{study}: {line.system} on {one_line(machine)}"
+        write_whole(out / name, page(title, line, spreads, back=BACK))
         files.append(out / name)
         slower = len(line.regressions)
         rows.append(
@@ -157,9 +159,14 @@ def _identity(one: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(one[name]) for name in ("study", "machine", "system", "key", "since"))
 
 
-def _page(study: str, machine: str, line: Timeline, spreads: Spreads) -> str:
-    title = f"{study}: {line.system} on {one_line(machine)}"
-    parts = [f'<p><a href="index.html">All lines</a></p><h1>{escape(title)}</h1>']
+def page(title: str, line: Timeline, spreads: Spreads, *, back: str = "") -> str:
+    """The page of one line.
+
+    Args:
+        spreads: (first digits of a result's id, row) -> boots and their standard deviation.
+        back: a link to the page before.
+    """
+    parts = [f"{back}<h1>{escape(title)}</h1>"]
     if line.unassessed:
         parts.append(f"<p>Not assessed: {escape(line.unassessed)}</p>")
     for label, reason in line.left_out:

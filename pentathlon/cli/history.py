@@ -17,6 +17,7 @@ from pentathlon.cli import archived, unfinished
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.store.directory import RESULTS, result_directories
+from pentathlon.store.files import write_whole
 from pentathlon.store.problems import StoreError
 from pentathlon.store.query import newest
 from pentathlon.study.counting import count_text
@@ -33,12 +34,17 @@ def history(
     where: str | None,
     only: list[str] | None,
     as_json: bool,
+    html: Path | None = None,
 ) -> None:
     with domain_errors():
         from pentathlon.evaluate.results.timeline import timeline  # noqa: PLC0415  loads SciPy
 
         found = _read(results or [], system, where, only or [])
         line = timeline(found.points, found.confidence, dict(found.weights))
+        if html is not None:
+            from pentathlon.archive.site import page  # noqa: PLC0415
+
+            write_whole(html, page(f"{line.system} over time", line, {}))
         if as_json:
             print(json.dumps(_document(line, found.unfinished), indent=1))
         else:

@@ -44,10 +44,13 @@ def history(
         list[str] | None,
         typer.Option(help="WORKLOAD, WORKLOAD.METRIC or pattern to look at; may be repeated."),
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with a line for each row.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
 ) -> None:
     for one in results or []:
         existing.result_or_archive(one)
     from pentathlon.cli import history as work
 
-    work.history(results, system=system, where=where, only=only, as_json=as_json)
+    work.history(results, system=system, where=where, only=only, as_json=as_json, html=html)
