@@ -17,7 +17,7 @@ class Dependence:
     """What can depend on a setting.
 
     Attributes:
-        workloads: ids of workloads, with patterns.
+        workloads: areas, and ids of workloads, with patterns.
         why: how it reaches them.
         source: where that is described.
     """
@@ -28,21 +28,22 @@ class Dependence:
 
     def reaches(self, workload: str) -> bool:
         """Whether a workload can depend on it."""
-        return any(fnmatchcase(workload, pattern) for pattern in self.workloads)
+        area = workload.partition(".")[0]
+        return any(fnmatchcase(workload, one) or one == area for one in self.workloads)
 
 
 ALL = ("*",)
 
 TABLE: dict[str, Dependence] = {
     "transparent_hugepage": Dependence(
-        ("memory.*", "cpu.*", "process.*", "disk.*", "network.*", "forwarding.*", "files.*",
-         "graphics.*"),
+        ("memory", "cpu", "process", "disk", "network", "forwarding", "files",
+         "graphics"),
         "anonymous memory of 2 MiB and more is mapped by huge pages: fewer misses of the TLB and "
         "faults, more to clear at each fault and to copy after a fork",
         "Documentation/admin-guide/mm/transhuge.rst",
     ),
     "transparent_hugepage_defrag": Dependence(
-        ("memory.*", "cpu.*", "process.*", "disk.*", "files.*", "graphics.*"),
+        ("memory", "cpu", "process", "disk", "files", "graphics"),
         "whether a fault waits until memory has been compacted for a huge page",
         "Documentation/admin-guide/mm/transhuge.rst",
     ),
@@ -54,7 +55,7 @@ TABLE: dict[str, Dependence] = {
         "doi:10.1145/1508244.1508275",
     ),
     "swappiness": Dependence(
-        ("memory.regions", "memory.after_boot", "memory.faults", "disk.*", "files.*"),
+        ("memory.regions", "memory.after_boot", "memory.faults", "disk", "files"),
         "what is reclaimed where memory is short: pages of files or anonymous ones",
         "Documentation/admin-guide/sysctl/vm.rst",
     ),
@@ -76,7 +77,7 @@ TABLE: dict[str, Dependence] = {
         "Documentation/core-api/irq/irq-affinity.rst",
     ),
     "tcp_congestion_control": Dependence(
-        ("network.*", "files.*"), "how much TCP sends into a network, and how it reacts to loss",
+        ("network", "files"), "how much TCP sends into a network, and how it reacts to loss",
         "tcp(7)",
     ),
     "sysctl": Dependence(
@@ -102,7 +103,7 @@ TABLE: dict[str, Dependence] = {
         ALL, "how many cores are awake", "Windows, processor power management options",
     ),
     "defender": Dependence(
-        ("process.*", "disk.*", "files.*", "network.*", "graphics.*", "cpu.compress",
+        ("process", "disk", "files", "network", "graphics", "cpu.compress",
          "cpu.decompress"),
         "files and programs are looked at when they are opened, written or started",
         "Windows, Microsoft Defender Antivirus",
@@ -112,16 +113,16 @@ TABLE: dict[str, Dependence] = {
 
 BY_SYSCTL: dict[str, Dependence] = {
     "net.": Dependence(
-        ("network.*", "forwarding.*", "files.*"), "the network stack alone",
+        ("network", "forwarding", "files"), "the network stack alone",
         "Documentation/admin-guide/sysctl/net.rst, Documentation/networking/ip-sysctl.rst",
     ),
     "vm.dirty": Dependence(
-        ("disk.*", "files.*", "process.create_delete", "process.fopen_fclose"),
+        ("disk", "files", "process.create_delete", "process.fopen_fclose"),
         "when data of files that were written go to the disk",
         "Documentation/admin-guide/sysctl/vm.rst",
     ),
     "fs.": Dependence(
-        ("disk.*", "files.*", "process.*", "network.*", "cpu.*"), "files, and limits on them",
+        ("disk", "files", "process", "network", "cpu"), "files, and limits on them",
         "Documentation/admin-guide/sysctl/fs.rst",
     ),
 }  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benches.calibration import whole
-from pentathlon.evaluate.compare import Judge, Judgement, Pair, _p_value
+from pentathlon.evaluate.compare import Judge, Judgement, Pair, p_borne
 from pentathlon.evaluate.diagnostics.serial_correlation import p_pooled, pooled_inflation
 from pentathlon.evaluate.estimators.moderated import standardised
 from pentathlon.evaluate.estimators.ratio import delta_log
@@ -79,9 +79,9 @@ def test_a_claim_needs_the_rows_own_interval_too():
     for claim in (Estimate.p_different, lambda one: one.p_equivalent(0.02)):
         assert 0.05 < claim(own) < 0.1
         assert claim(lent) < 1e-8
-        assert _p_value(claim, own, lent, 0.05) == 1.0
-        assert _p_value(claim, own, lent, 0.1) == claim(lent)
-        assert _p_value(claim, own, None, 0.05) == claim(own)
+        assert p_borne(claim, own, lent, 0.05) == 1.0
+        assert p_borne(claim, own, lent, 0.1) == claim(lent)
+        assert p_borne(claim, own, None, 0.05) == claim(own)
 
 
 def test_blocks_that_follow_their_neighbours_stop_the_borrowing_and_widen_the_intervals():
