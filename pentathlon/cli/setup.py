@@ -29,9 +29,10 @@ from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.code import Named, named
 from pentathlon.study.commands.entries import extended
 from pentathlon.study.load import LoadedStudy, load_study
-from pentathlon.study.model import Procedure, Study
+from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.pointless import pointless
+from pentathlon.study.procedure import Procedure
 from pentathlon.targets.contract import Target
 from pentathlon.targets.supplies import Supply
 

@@ -12,7 +12,7 @@ from pentathlon.doctor.system_report import AREA, report
 from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.study.commands.words import WordError, system
 from pentathlon.study.load import parse_study
-from pentathlon.study.model import System
+from pentathlon.study.system import System
 from pentathlon.study.write import to_toml
 
 NAME = "there"

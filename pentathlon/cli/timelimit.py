@@ -13,8 +13,9 @@ from pentathlon.store.directory import RESULTS
 from pentathlon.store.problems import StoreError
 from pentathlon.store.query import Result, list_results, load_result
 from pentathlon.study.counting import count_text
-from pentathlon.study.model import Procedure, Study
+from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan
+from pentathlon.study.procedure import Procedure
 
 LIMIT = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}

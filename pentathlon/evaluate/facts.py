@@ -14,8 +14,8 @@ from pentathlon.evaluate.model import Scalar, StudyFacts, SystemFacts
 from pentathlon.procedure import identity
 from pentathlon.procedure.identity import Identity
 from pentathlon.store.counted import counted_boots
-from pentathlon.study.model import System
 from pentathlon.study.plan import Plan
+from pentathlon.study.system import System
 
 COMMAND = "command"
 """Stands among the parameters of a system for a command of its own."""

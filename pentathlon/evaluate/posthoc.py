@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pentathlon.evaluate.display import percent_text
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import PostHoc
-from pentathlon.study.model import Evaluation
+from pentathlon.study.rules import Evaluation
 
 TITLE = "Post hoc"
 WARNING = (

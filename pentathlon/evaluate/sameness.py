@@ -15,7 +15,8 @@ from pentathlon.evaluate.facts import Inventory
 from pentathlon.evaluate.model import Identical
 from pentathlon.procedure import identity
 from pentathlon.study.aa_study import differences
-from pentathlon.study.model import Study, System
+from pentathlon.study.model import Study
+from pentathlon.study.system import System
 
 SETTINGS = {
     "transparent_hugepage": "memory.transparent_huge_pages.enabled",

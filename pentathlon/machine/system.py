@@ -14,7 +14,7 @@ class SettingsSpec(Protocol):
 
 
 class SystemSpec(Protocol):
-    """What a target needs to know of a system; `pentathlon.study.model.System` is one."""
+    """What a target needs to know of a system; `pentathlon.study.system.System` is one."""
 
     @property
     def name(self) -> str: ...

@@ -23,8 +23,10 @@ from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import FORMAT, JOURNAL, LOCK, LONGEST_LINE, StoreError, read_journal
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.counting import count_text
-from pentathlon.study.model import IMPORTED, IMPORTED_TARGET, Study, System
+from pentathlon.study.model import Study
+from pentathlon.study.names import IMPORTED, IMPORTED_TARGET
 from pentathlon.study.plan import Boot, Plan, Step, canonical_json
+from pentathlon.study.system import System
 
 MOST_BOOTS = 10_000
 SHOWN_DIGITS = 12

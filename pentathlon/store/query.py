@@ -28,8 +28,9 @@ from pentathlon.store.schema import TABLES
 from pentathlon.store.tables import TableBuilder, read_table, write_tables
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.counting import count_text
-from pentathlon.study.model import Evaluation, Study
+from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan
+from pentathlon.study.rules import Evaluation
 
 FRESH = "tables.json"
 FRESH_FORMAT = 7

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from pentathlon.study.model import System
+from pentathlon.study.system import System
 
 AGAIN = "-again"
 DEFAULT = """\

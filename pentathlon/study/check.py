@@ -13,8 +13,11 @@ from pentathlon.study.catalog import LINKS, Catalog, Parameter, Workload
 from pentathlon.study.distributions import ModelError
 from pentathlon.study.limits import too_many_cases
 from pentathlon.study.link_profile import ProfileError, load_profile
-from pentathlon.study.model import JOINABLE, Peer, Study, System, WorkloadChoice
+from pentathlon.study.model import Study
+from pentathlon.study.names import JOINABLE
 from pentathlon.study.problems import Problem, TomlPath
+from pentathlon.study.suite import WorkloadChoice
+from pentathlon.study.system import Peer, System
 from pentathlon.targets import registry
 
 _SCALARS: dict[str, tuple[type, ...]] = {

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
-from pentathlon.study.model import Peer, Study, System
+from pentathlon.study.model import Study
 from pentathlon.study.reach import Ssh
+from pentathlon.study.system import Peer, System
 from pentathlon.targets.supplies import Supply
 
 When: TypeAlias = Literal["looked at", "booted", "made anew"]

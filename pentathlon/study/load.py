@@ -23,9 +23,11 @@ from pentathlon.study.factorial.expand import expand as expand_arms
 from pentathlon.study.limits import MOST_BYTES, oversized
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
-from pentathlon.study.model import Study, System, parse_scheduler
+from pentathlon.study.model import Study
 from pentathlon.study.problems import Problem, StudyError, TomlPath
 from pentathlon.study.renamed import rename
+from pentathlon.study.settings import parse_scheduler
+from pentathlon.study.system import System
 from pentathlon.study.traces import expand
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import EVERY

@@ -10,22 +10,17 @@ from pydantic_core import ErrorDetails
 from pentathlon.safeio.suggestion import did_you_mean, listing
 from pentathlon.study.commands.model import OwnMetric, OwnWorkload
 from pentathlon.study.factorial.model import Factor, Fraction
-from pentathlon.study.model import (
-    KINDS,
-    Evaluation,
-    OneOf,
-    Peer,
-    Procedure,
-    Settings,
-    Study,
-    Suite,
-    System,
-    WorkloadChoice,
-)
+from pentathlon.study.model import Study
+from pentathlon.study.names import KINDS, OneOf
 from pentathlon.study.preparation import PreparationStep
 from pentathlon.study.problems import Problem, TomlPath
+from pentathlon.study.procedure import Procedure
 from pentathlon.study.reach import Ssh
+from pentathlon.study.rules import Evaluation
+from pentathlon.study.settings import Settings
 from pentathlon.study.stopping import Stopping
+from pentathlon.study.suite import Suite, WorkloadChoice
+from pentathlon.study.system import Peer, System
 from pentathlon.targets import registry
 
 KEYS = "docs/study-file.md"

@@ -32,16 +32,13 @@ from pentathlon.study.commands.cases import longest_s, request
 from pentathlon.study.commands.entries import extended
 from pentathlon.study.commands.model import OwnWorkload
 from pentathlon.study.limits import check_steps
-from pentathlon.study.model import (
-    IMPORTED,
-    Procedure,
-    Study,
-    Suite,
-    System,
-    WorkloadChoice,
-)
+from pentathlon.study.model import Study
+from pentathlon.study.names import IMPORTED
 from pentathlon.study.order import balanced, order_of
 from pentathlon.study.preparation import PUBLISHED, PlannedStep, PreparationStep, planned
+from pentathlon.study.procedure import Procedure
+from pentathlon.study.suite import Suite, WorkloadChoice
+from pentathlon.study.system import System
 from pentathlon.targets.supplies import Supply
 
 FORMAT = 1

@@ -12,8 +12,8 @@ from pentathlon.study.catalog import Catalog
 from pentathlon.study.dependence import untouched
 from pentathlon.study.factorial.expand import design_of
 from pentathlon.study.factorial.pointless import measured, own, pointless_factors
-from pentathlon.study.model import System
 from pentathlon.study.plan import Plan
+from pentathlon.study.system import System
 
 Present = Callable[[str], str | None]
 """The machine's present value of a setting, or None where it is not known."""

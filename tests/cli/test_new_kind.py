@@ -13,7 +13,7 @@ from pentathlon.experiments.two_hosts import PairTarget, no_pair
 from pentathlon.machine.undo_journal import leftovers
 from pentathlon.protocol import agent
 from pentathlon.store.query import load_result
-from pentathlon.study.model import Peer, System
+from pentathlon.study.system import Peer, System
 from pentathlon.targets import registry
 from pentathlon.testbed import hosts
 from tests.cli.conftest import FAKE, STUDY, Shop

@@ -14,7 +14,7 @@ from pentathlon.machine.settings import KNOWN
 from pentathlon.protocol import agent
 from pentathlon.study import dependence
 from pentathlon.study.catalog import parse_catalog
-from pentathlon.study.model import Settings
+from pentathlon.study.settings import Settings
 from pentathlon.targets.ssh.settings import LOOK, MARK
 from pentathlon.targets.ssh.survey import survey
 from tests.cli.conftest import Shop

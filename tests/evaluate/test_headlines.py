@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from pentathlon.evaluate import Evaluation, evaluate
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.study.model import Evaluation as Rules
+from pentathlon.study.rules import Evaluation as Rules
 from tests.fakes.synthetic import KIB, Item, Maker, Synthetic, same
 
 SIZES = (KIB, 64 * KIB, 4096 * KIB)

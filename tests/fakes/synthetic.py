@@ -16,9 +16,13 @@ import polars as pl
 
 from pentathlon.store import schema
 from pentathlon.study.catalog import case_text, metric_key
-from pentathlon.study.model import Evaluation, Peer, Procedure, Study, Suite, System
+from pentathlon.study.model import Study
 from pentathlon.study.order import order_of
 from pentathlon.study.plan import Boot, Plan, Step
+from pentathlon.study.procedure import Procedure
+from pentathlon.study.rules import Evaluation
+from pentathlon.study.suite import Suite
+from pentathlon.study.system import Peer, System
 
 KIB, MIB = 1 << 10, 1 << 20
 CACHES = (

@@ -18,7 +18,7 @@ from pentathlon.machine.cpus import AVAILABLE
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.whole_machine import RIGHT
 from pentathlon.machine.whole_machine import everything as wholemachine
-from pentathlon.study.model import System
+from pentathlon.study.system import System
 
 HOLD = """
 import sys

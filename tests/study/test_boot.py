@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from pentathlon.study.boot import Boot, Power
 from pentathlon.study.code import named
 from pentathlon.study.load import load_study
-from pentathlon.study.model import Study, System
+from pentathlon.study.model import Study
 from pentathlon.study.problems import StudyError
+from pentathlon.study.system import System
 
 SYSTEM = """
 [[system]]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pentathlon.study.load import parse_study
-from pentathlon.study.model import Evaluation, Study
+from pentathlon.study.model import Study
+from pentathlon.study.rules import Evaluation
 
 TEXT = """
 name = "one"

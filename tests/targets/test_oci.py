@@ -19,7 +19,7 @@ from pentathlon.experiments.systems import make_target
 from pentathlon.machine import processes
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import leftovers, restore_leftovers
-from pentathlon.study.model import System
+from pentathlon.study.system import System
 from pentathlon.targets import registry
 from pentathlon.targets.oci import bundle, runtime, seccomp
 from pentathlon.targets.oci.doctor import OciDoctor

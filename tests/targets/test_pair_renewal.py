@@ -9,8 +9,8 @@ import pytest
 from pentathlon.experiments.systems import make_target
 from pentathlon.experiments.two_hosts import PairTarget
 from pentathlon.protocol import agent
-from pentathlon.study.model import Peer, System
 from pentathlon.study.reach import Ssh
+from pentathlon.study.system import Peer, System
 from pentathlon.targets.contract import Target
 from pentathlon.targets.ssh.target import SshTarget
 from pentathlon.targets.uml.target import UmlTarget

@@ -151,7 +151,7 @@ def test_a_killed_experimenter_leaves_nothing_over_there(
 import sys, os, signal
 from pathlib import Path
 from pentathlon.protocol.requests.session import Request, WorkloadRequest
-from pentathlon.study.model import System
+from pentathlon.study.system import System
 from pentathlon.experiments.systems import make_target
 config, agent, state = sys.argv[1:]
 system = System(name="a", target="ssh", ssh={"host": "bench", "config": config})

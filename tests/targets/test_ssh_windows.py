@@ -23,8 +23,8 @@ from pentathlon.procedure import identity
 from pentathlon.protocol import agent as agents
 from pentathlon.protocol.requests.session import Idle, Record, Settle
 from pentathlon.study.boot import Boot, Expect
-from pentathlon.study.model import System
 from pentathlon.study.reach import Ssh
+from pentathlon.study.system import System
 from pentathlon.targets.ssh.target import SshTarget
 from pentathlon.targets.ssh.windows.session import WindowsSession
 from tests.fakes.messages import documents
@@ -200,7 +200,7 @@ def test_a_killed_experimenter_leaves_nothing_there(
 import sys, os, signal
 from pathlib import Path
 from pentathlon.protocol.requests.session import Request, WorkloadRequest
-from pentathlon.study.model import System
+from pentathlon.study.system import System
 from pentathlon.experiments.systems import make_target
 config, agent, state = sys.argv[1:]
 system = System(name="a", target="ssh", ssh={"host": "pc", "config": config})

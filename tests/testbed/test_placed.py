@@ -25,8 +25,9 @@ from pentathlon.machine.settings import (
     MachineSettings,
     scheduler_of,
 )
-from pentathlon.study.model import Peer, Settings, System
 from pentathlon.study.reach import Ssh
+from pentathlon.study.settings import Settings
+from pentathlon.study.system import Peer, System
 from pentathlon.targets.netns.target import NetnsTarget, probe
 from pentathlon.testbed import hosts, namespaces, placed
 from pentathlon.testbed.endpoint import Endpoint

@@ -14,9 +14,18 @@ from typing import Annotated, Any, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic.fields import FieldInfo
 
-from pentathlon.study import model, preparation, reach
+from pentathlon.study import preparation, reach
 from pentathlon.study.commands.model import OwnMetric, OwnWorkload
+from pentathlon.study.factorial.model import Factor, Fraction
 from pentathlon.study.load import parse_study
+from pentathlon.study.model import Study
+from pentathlon.study.names import OneOf
+from pentathlon.study.procedure import Procedure
+from pentathlon.study.rules import Evaluation
+from pentathlon.study.settings import Settings
+from pentathlon.study.stopping import Stopping
+from pentathlon.study.suite import Suite, WorkloadChoice
+from pentathlon.study.system import Peer, System
 from pentathlon.study.table import Table
 from pentathlon.targets import registry
 from website.reference.cells import cell, code, table
@@ -30,19 +39,19 @@ keys mean together, with an example.
 """
 
 TABLES: list[tuple[str, type[Table]]] = [
-    ("Top level", model.Study),
-    ("`[procedure]`", model.Procedure),
-    ("`stopping`", model.Stopping),
-    ("`[evaluation]`", model.Evaluation),
-    ("`[[system]]`", model.System),
-    ("`[system.settings]`", model.Settings),
+    ("Top level", Study),
+    ("`[procedure]`", Procedure),
+    ("`stopping`", Stopping),
+    ("`[evaluation]`", Evaluation),
+    ("`[[system]]`", System),
+    ("`[system.settings]`", Settings),
     ("`[system.ssh]`", reach.Ssh),
-    ("`[system.peer]`", model.Peer),
+    ("`[system.peer]`", Peer),
     ("`steps`", preparation.PreparationStep),
-    ("`[[factor]]`", model.Factor),
-    ("`[fraction]`", model.Fraction),
-    ("`[[suite]]`", model.Suite),
-    ("`[[suite.workloads]]`", model.WorkloadChoice),
+    ("`[[factor]]`", Factor),
+    ("`[fraction]`", Fraction),
+    ("`[[suite]]`", Suite),
+    ("`[[suite.workloads]]`", WorkloadChoice),
     ("`[[workload]]`", OwnWorkload),
     ("`[[workload.metric]]`", OwnMetric),
 ]
@@ -108,7 +117,7 @@ def _default(one: type[Table], name: str) -> str:
     if field.is_required():
         return "required"
     # A study file may have another default than a plan of an earlier version.
-    stated = {model.Procedure: LEAST.procedure, model.Evaluation: LEAST.evaluation}.get(one)
+    stated = {Procedure: LEAST.procedure, Evaluation: LEAST.evaluation}.get(one)
     value = getattr(stated, name, field.get_default(call_default_factory=True, validated_data={}))
     if value is None or value in ((), {}, ""):
         return ""
@@ -136,7 +145,7 @@ def _words(annotation: Any) -> str:
     origin, arguments = get_origin(annotation), get_args(annotation)
     words = PLAIN.get(annotation, "")
     if origin is typing.Annotated:
-        names = [one.names() for one in arguments[1:] if isinstance(one, model.OneOf)]
+        names = [one.names() for one in arguments[1:] if isinstance(one, OneOf)]
         limits = filter(None, (_limit(one) for one in arguments[1:]))
         words = " ".join([_words(arguments[0]), ", ".join(limits)]).strip()
         if names:

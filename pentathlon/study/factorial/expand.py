@@ -16,8 +16,10 @@ from pentathlon.safeio.suggestion import did_you_mean, listing
 from pentathlon.study.factorial.design import Design, make
 from pentathlon.study.factorial.fractions import NoFraction
 from pentathlon.study.factorial.model import Factor
-from pentathlon.study.model import Settings, Study, System
+from pentathlon.study.model import Study
 from pentathlon.study.problems import Problem, TomlPath
+from pentathlon.study.settings import Settings
+from pentathlon.study.system import System
 from pentathlon.targets.descriptor import EVERY, Kind
 
 SYSCTL = "sysctl."

@@ -6,7 +6,7 @@ import pytest
 
 from pentathlon.evaluate import evaluate, evaluation
 from pentathlon.evaluate.derived.model import FileTask
-from pentathlon.study.model import Peer
+from pentathlon.study.system import Peer
 from pentathlon.targets import registry
 from tests.fakes import synthetic_papers as planted
 from tests.fakes.synthetic import Maker, same

@@ -31,7 +31,7 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.protocol import agent
 from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.study.link_profile import parse_profile
-from pentathlon.study.model import System
+from pentathlon.study.system import System
 from pentathlon.targets.contract import Target
 from pentathlon.targets.netns.target import probe
 from pentathlon.testbed.link import use

@@ -10,8 +10,8 @@ from pentathlon.experiments.file_services.testbed import Testbed, testbeds
 from pentathlon.experiments.systems import make_target
 from pentathlon.experiments.two_hosts import PairTarget
 from pentathlon.protocol import agent
-from pentathlon.study.model import Peer, System
 from pentathlon.study.reach import Ssh
+from pentathlon.study.system import Peer, System
 from pentathlon.testbed.link import use
 from pentathlon.testbed.link.calibrate import Calibration
 from tests.experiments.file_services.conftest import WAN

@@ -14,7 +14,7 @@ from pentathlon.experiments.file_services.testbed import CABLE, Testbed
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import agent
-from pentathlon.study.model import Peer, System
+from pentathlon.study.system import Peer, System
 from pentathlon.targets.uml import kernels
 from pentathlon.testbed.link import use
 from pentathlon.testbed.link.calibrate import Calibration

@@ -12,7 +12,7 @@ from pentathlon.experiments.two_hosts import PairTarget, no_file_services
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import agent
 from pentathlon.protocol.requests.session import Request, WorkloadRequest
-from pentathlon.study.model import Peer, System
+from pentathlon.study.system import Peer, System
 from tests.fakes.messages import documents
 from tests.fakes.scripted import ScriptedSession
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.study.model import Peer, System
+from pentathlon.study.system import Peer, System
 from pentathlon.targets.uml import kernels
 from pentathlon.testbed.link import use
 from pentathlon.testbed.link.calibrate import Calibration

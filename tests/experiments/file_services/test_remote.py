@@ -16,7 +16,7 @@ from pentathlon.experiments.file_services.spec import Setup
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol import agent
-from pentathlon.study.model import Peer, System
+from pentathlon.study.system import Peer, System
 from pentathlon.testbed.remote_host import RemoteEndpoint, _look
 from tests.experiments.file_services.conftest import (
     Bench,

@@ -13,7 +13,7 @@ import pytest
 
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.undo_journal import restore_leftovers
-from pentathlon.study.model import Peer, System
+from pentathlon.study.system import Peer, System
 from pentathlon.targets.qemu import kernels as qemu_kernels
 from pentathlon.targets.uml import kernels as uml_kernels
 from tests.experiments.file_services.conftest import (
@@ -107,7 +107,7 @@ def names_here() -> set[str]:
 CRASH = """
 import sys
 from pathlib import Path
-from pentathlon.study.model import Peer, System
+from pentathlon.study.system import Peer, System
 from tests.experiments.file_services.remote import far_system, testbed
 made = testbed(Path(sys.argv[1]), far_system(*sys.argv[2:]))
 made.behave("client", {"net/ipv4/tcp_timestamps": "0"})

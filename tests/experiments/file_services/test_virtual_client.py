@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon.experiments.traffic.driver import run_traffic
-from pentathlon.study.model import Peer, System
+from pentathlon.study.system import Peer, System
 from pentathlon.targets.qemu import kernels
 from tests.experiments.file_services.conftest import (
     Bench,

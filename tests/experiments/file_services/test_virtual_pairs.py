@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon.experiments.file_services.testbed import CABLE
-from pentathlon.study.model import Peer, System
+from pentathlon.study.system import Peer, System
 from pentathlon.targets.qemu import kernels
 from pentathlon.targets.uml import kernels as uml_kernels
 from tests.experiments.file_services.conftest import Bench, Testbeds, samples

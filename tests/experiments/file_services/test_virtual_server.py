@@ -13,7 +13,7 @@ import pytest
 from pentathlon.experiments.file_services import trial
 from pentathlon.experiments.systems import make_target
 from pentathlon.protocol import agent
-from pentathlon.study.model import Peer, System
+from pentathlon.study.system import Peer, System
 from tests.experiments.file_services.conftest import (
     Bench,
     Testbeds,

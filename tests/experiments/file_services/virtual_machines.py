@@ -10,7 +10,7 @@ from pentathlon.exchange import pcapng
 from pentathlon.experiments.file_services.capture.summary import summarise
 from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.study.model import System
+from pentathlon.study.system import System
 from pentathlon.targets.qemu import kernels, shares
 from pentathlon.targets.qemu import target as qemu
 from pentathlon.testbed.link import use

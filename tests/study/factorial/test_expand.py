@@ -10,10 +10,11 @@ from pentathlon.study.aa_study import two_names
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.factorial.expand import design_of
 from pentathlon.study.load import parse_study
-from pentathlon.study.model import Settings, Study
+from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.pointless import pointless
 from pentathlon.study.problems import StudyError
+from pentathlon.study.settings import Settings
 from pentathlon.study.write import to_toml
 from tests.fakes import scripted
 
