@@ -12,9 +12,18 @@ from pentathlon.cli.exits import Exit
 from pentathlon.cli.main import app
 from pentathlon.procedure.records import FIELDS
 from pentathlon.store.schema import TABLES
-from pentathlon.study import boot, model, preparation, reach
+from pentathlon.study import boot, preparation, reach
 from pentathlon.study.commands.model import OwnMetric, OwnWorkload
+from pentathlon.study.factorial.model import Factor, Fraction
 from pentathlon.study.load import parse_study
+from pentathlon.study.model import Study
+from pentathlon.study.procedure import Procedure
+from pentathlon.study.rules import Evaluation
+from pentathlon.study.settings import Settings
+from pentathlon.study.stopping import Stopping
+from pentathlon.study.suite import Suite, WorkloadChoice
+from pentathlon.study.system import System
+from pentathlon.study.table import Table
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
@@ -30,26 +39,26 @@ def code_words(text: str) -> set[str]:
 @pytest.mark.parametrize(
     "table",
     [
-        model.Study,
-        model.Procedure,
-        model.Stopping,
-        model.Evaluation,
-        model.System,
-        model.Settings,
+        Study,
+        Procedure,
+        Stopping,
+        Evaluation,
+        System,
+        Settings,
         reach.Ssh,
         boot.Boot,
         boot.Expect,
         boot.Power,
         preparation.PreparationStep,
-        model.Factor,
-        model.Fraction,
-        model.Suite,
-        model.WorkloadChoice,
+        Factor,
+        Fraction,
+        Suite,
+        WorkloadChoice,
         OwnWorkload,
         OwnMetric,
     ],
 )
-def test_every_key_of_a_study_file(table: type[model.Table]) -> None:
+def test_every_key_of_a_study_file(table: type[Table]) -> None:
     keys = {field.alias or name for name, field in table.model_fields.items()}
     assert keys <= code_words(page("study-file.md"))
 
