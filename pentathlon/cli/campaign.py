@@ -166,7 +166,7 @@ def _checked(campaign: Campaign, study: Path, text: str) -> dict[str, LoadedStud
 
 
 def _agree(loaded: dict[str, LoadedStudy], *, yes: bool) -> None:
-    """Ask once for all machines; each of their runs is told that it was agreed to."""
+    """Ask once for all machines; each of their runs gets the answer."""
     consent = Consent(yes)
     agent_path = agent.locate()
     for one in loaded.values():

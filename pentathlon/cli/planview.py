@@ -155,7 +155,7 @@ def _design(design: Design) -> RenderableType:
     for term, others in design.terms:
         if others:
             words = " and ".join(design.alias_words(others))
-            table.add_row("aliases", f"{design.name(term)} cannot be told from {words}")
+            table.add_row("aliases", f"{design.name(term)} cannot be distinguished from {words}")
     return Padding(table, (1, 0, 0, 0))
 
 

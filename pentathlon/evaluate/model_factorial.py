@@ -36,7 +36,7 @@ class Term(Frozen):
     base: tuple[str, ...]
     """These first levels."""
     aliases: tuple[str, ...] = ()
-    """What cannot be told from it in a fraction, with its sign, such as "−a × b"."""
+    """What cannot be distinguished from it in a fraction, with its sign, such as "−a × b"."""
 
     @property
     def interaction(self) -> bool:

@@ -83,7 +83,7 @@ def sureness(evaluation: Evaluation, factorial: Factorial) -> str:
 
 
 def aliases(factorial: Factorial) -> list[str]:
-    """What cannot be told apart in a fraction, one line for each effect."""
+    """Aliases in a fraction, one line for each effect."""
     return [
         f"{one.name} stands for {' '.join([one.name, *map(_added, one.aliases)])}"
         for one in factorial.terms
