@@ -48,8 +48,8 @@ WISHED_BLOCKS = 10
 IN_BOOT_S = 0.5
 """What the runs of one boot take at least, where they are short: a boot costs time too."""
 OF_BOOT = 1.2
-"""And so many times what the boot takes. Where neighbours disturb single runs, what a block tells
-grows with its runs; where they do not, this costs half of the blocks at most."""
+"""And so many times what the boot takes. Where neighbours disturb single runs, what a block
+shows grows with its runs; where they do not, this costs half of the blocks at most."""
 MOST_RUNS = 30
 
 

@@ -1,8 +1,8 @@
 """Which workloads can depend on which setting of a machine, and why.
 
 A setting stands here with the workloads that it can change, directly or through what disturbs them.
-What is left out cannot depend on it: a study whose workloads are all left out is told so in its
-plan. In doubt a workload stands here. Commands of the user's own can depend on everything.
+What is left out cannot depend on it: the plan of a study whose workloads are all left out
+states it. In doubt a workload stands here. Commands of the user's own can depend on everything.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A real Slurm on this machine: a controller and several slurmd, whose nodes "boot" features.
 
-A node's reboot ends its slurmd and starts it again with the feature that the helper was told.
+A node's reboot ends its slurmd and starts it again with the feature that the helper was given.
 Nothing outside the directory is used: no munge, no cgroups, ports of loopback.
 """
 

@@ -19,7 +19,7 @@ from pentathlon.targets.ssh.settings import LinuxSettings
 from pentathlon.targets.ssh.survey import survey
 from tests.targets.conftest import FakeSettings, connections_ended, descendants, needs_root
 from tests.targets.sshd import Sshd
-from tests.targets.test_ssh import BOOT_S, connections, left_there, target
+from tests.targets.test_ssh import BOOT_S, connections, target
 
 pytestmark = needs_root
 
@@ -90,9 +90,8 @@ def test_a_connection_that_breaks_puts_back_too(
 def test_a_guard_that_was_killed_is_made_good_by_the_next_one(
     server: Sshd, files: dict[str, Path], state: Path, real_agent: Path
 ) -> None:
-    before = left_there()
     session = target(server, real_agent, state, settings=FakeSettings(WANTED)).boot(BOOT_S)
-    (place,) = left_there() - before
+    place = Path(session._guard.directory)
     processes.kill(int((place / "guard").read_text().split()[0]))
     with contextlib.suppress(TargetError):
         session.stop()

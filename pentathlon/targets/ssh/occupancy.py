@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pentathlon.machine.claims import Busy
 from pentathlon.machine.errors import TargetError
+from pentathlon.targets.ssh.copies import write_copy
 
 BUSY = 7
 """Status of a guard that finds another run."""
@@ -78,10 +79,7 @@ def copy_proc(run: Run, into: Path) -> bool:
     files: dict[str, list[str]] = {}
     for line in lines:
         name, separator, text = line.partition(":")
-        if separator and name.startswith("/proc/") and ".." not in name:
+        if separator:
             files.setdefault(name, []).append(text)
-    for name, texts in files.items():
-        path = into / name[1:]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(texts) + "\n")
-    return bool(files)
+    written = [write_copy(into, name, "\n".join(texts) + "\n") for name, texts in files.items()]
+    return any(written)

@@ -16,6 +16,7 @@ from typing import Any
 from pentathlon.machine import sysfs
 from pentathlon.machine.cgroup import PERIOD_US
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.targets.ssh.copies import write_copy
 from pentathlon.targets.ssh.windows.settings import KEYS as WINDOWS
 
 BY_AGENT = ("scheduler", "nice")
@@ -200,10 +201,7 @@ class LinuxSettings:
             root = Path(place)
             for line in lines:
                 name, _, value = line.partition(" ")
-                if name.startswith("/") and ".." not in name:
-                    file = root / name[1:]
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    file.write_text(value)
+                write_copy(root, name, value)
             for key in sysfs.KNOWN:
                 if key not in self._values:
                     continue

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pentathlon.machine.choices import Choice, by_file, by_process
+from pentathlon.targets.ssh.copies import write_copy
 from pentathlon.targets.ssh.settings import LOOK, LOOKED_AT, MARK, QUOTA
 
 Run = Callable[..., str]
@@ -28,10 +29,7 @@ def survey(run: Run, host: str) -> list[Choice]:
         root = Path(place)
         for line in lines:
             name, _, value = line.partition(" ")
-            if name.startswith("/") and ".." not in name:
-                file = root / name[1:]
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(value)
+            write_copy(root, name, value)
         found = [_there(one, place, refused) for one in by_file(root)]
     quota = Choice(QUOTA, None, "above 0 (percent of one CPU)", needs="root")
     lacks = refused or ("" if "quota" in lines else "no cgroup `cpu` controller there")
