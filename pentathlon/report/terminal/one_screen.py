@@ -16,6 +16,7 @@ from pentathlon.report.failures import across
 from pentathlon.report.terminal.distribution import picture
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 WIDTH = 48
 """Characters of a distribution."""
@@ -121,7 +122,7 @@ def _table(evaluation: Evaluation, row: Row) -> Table:
         for other in evaluation.rows
         if not other.score and other.workload == row.workload and other.case == row.case
     ]
-    table = Table(box=None, pad_edge=False, header_style="bold dim", padding=(0, 2, 0, 0))
+    table = Sheet(header_style="bold dim", padding=(0, 2, 0, 0))
     table.add_column("system", overflow="fold")
     for name in (
         _plain(row),
