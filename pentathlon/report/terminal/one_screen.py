@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from pentathlon.evaluate.display import interval_text, percent_text, scale, significant
@@ -16,6 +15,7 @@ from pentathlon.report.failures import across
 from pentathlon.report.terminal.distribution import picture
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 WIDTH = 48
 """Characters of a distribution."""
@@ -117,7 +117,7 @@ def _value(row: Row, value: float) -> str:
     return f"{significant(value / divisor, 4)} {unit}"
 
 
-def _fitting(evaluation: Evaluation, row: Row, console: Console) -> Table:
+def _fitting(evaluation: Evaluation, row: Row, console: Console) -> Sheet:
     """The table with as much context beside the metric as the terminal has room for."""
     beside = [
         other
@@ -132,8 +132,8 @@ def _fitting(evaluation: Evaluation, row: Row, console: Console) -> Table:
     return table
 
 
-def _table(evaluation: Evaluation, row: Row, beside: Sequence[Row]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold dim", padding=(0, 2, 0, 0))
+def _table(evaluation: Evaluation, row: Row, beside: Sequence[Row]) -> Sheet:
+    table = Sheet(header_style="bold dim", padding=(0, 2, 0, 0))
     table.add_column("system", min_width=min(16, _longest_name(evaluation)), no_wrap=True)
     title = _plain(row)
     for name in (
