@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from pentathlon.cli import characters, screen, start
 from pentathlon.cli.main import app
-from tests.cli.conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop, copied
 
 LATIN = "ascii", "latin-1"
 
@@ -106,12 +106,18 @@ def test_a_file_name_that_is_no_unicode() -> None:
     assert printed("results/\udcff") == "results/\\xff\n"
 
 
-@pytest.fixture
-def measured(shop: Shop) -> Path:
+@pytest.fixture(scope="module")
+def once(shop_of_module: Shop) -> Shop:
+    shop = shop_of_module
     text = STUDY.replace("cpus = [0]", 'parameters = { "fake.beta" = { slowdown_percent = 50 } }')
     done = shop.call("run", shop.write(text), "--no-pilot", "--no-report", "--blocks", "6")
     assert done.code == 0, done.err
-    return shop.result()
+    return shop
+
+
+@pytest.fixture
+def measured(shop: Shop, once: Shop) -> Path:
+    return copied(shop, once).result()
 
 
 @pytest.mark.parametrize("encoding", LATIN)
