@@ -23,6 +23,7 @@ from pentathlon.procedure.state import RunState
 from pentathlon.protocol.events import Progress
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 QUIET_S = 15.0
 QUIET_REASONS = ("", "None", "Dependency", "Priority", "Resources")
@@ -64,7 +65,7 @@ class Line:
 
 def show_lines(lines: list[Line], console: Console) -> None:
     """One line for each machine."""
-    table = Table(box=None, pad_edge=False, header_style="bold dim")
+    table = Sheet(header_style="bold dim")
     for name in ("machine", "state", "block", "steps", "failures", ""):
         table.add_column(name, overflow="fold", justify="left" if name != "failures" else "right")
     for line in lines:

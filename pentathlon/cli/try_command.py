@@ -6,7 +6,7 @@ import math
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,13 +113,16 @@ def try_command(
                 most_s,
                 [f"`{one_line(' '.join(one.words))}`" for one in found] or [f"the pack {pack}"],
             )
+            wanted = {
+                metric.name for one in ready.plan.study.workloads for metric in one.declared()
+            }
             directory = session.start(
                 ready,
                 out_directory,
                 None,
                 listener(ready.estimates),
                 claims=claims,
-                also=lambda directory: _limit(directory, most_s),
+                also=lambda directory: _limit(directory, most_s, wanted),
             )
         _finish(directory, save)
 
@@ -324,14 +327,16 @@ def _show(ready: Ready, runs: int, most_s: float, measured: Sequence[str]) -> No
     )
 
 
-def _limit(directory: Path, most_s: float) -> Judge:
-    """Ends the study when its time is over, or when all that it does fails."""
+def _limit(directory: Path, most_s: float, wanted: Set[str]) -> Judge:
+    """Ends the study when its time is over, or when none of the metrics has a value."""
     until = time.monotonic() + most_s
 
     def enough(blocks: int) -> str | None:
         if blocks == 1:
             result = load_result(directory)
-            if not result.samples().height and result.failures().height:
+            # What is read beside each run, such as its CPU time, is not what was asked for.
+            measured = set(result.samples()["metric"].to_list()) & wanted
+            if not measured and result.failures().height:
                 return "nothing could be measured in the first block"
         return "the time of --limit is over" if time.monotonic() > until else None
 
