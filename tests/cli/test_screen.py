@@ -21,7 +21,7 @@ from pentathlon.cli import characters, screen, start
 from pentathlon.cli.main import app
 from pentathlon.safeio.escaping import breakable
 from pentathlon.tables.sheet import Sheet
-from tests.cli.conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop, copied
 
 LATIN = "ascii", "latin-1"
 
@@ -109,12 +109,18 @@ def test_a_file_name_that_is_no_unicode() -> None:
     assert printed("results/\udcff") == "results/\\xff\n"
 
 
-@pytest.fixture
-def measured(shop: Shop) -> Path:
+@pytest.fixture(scope="module")
+def once(shop_of_module: Shop) -> Shop:
+    shop = shop_of_module
     text = STUDY.replace("cpus = [0]", 'parameters = { "fake.beta" = { slowdown_percent = 50 } }')
     done = shop.call("run", shop.write(text), "--no-pilot", "--no-report", "--blocks", "6")
     assert done.code == 0, done.err
-    return shop.result()
+    return shop
+
+
+@pytest.fixture
+def measured(shop: Shop, once: Shop) -> Path:
+    return copied(shop, once).result()
 
 
 @pytest.mark.parametrize("encoding", LATIN)
