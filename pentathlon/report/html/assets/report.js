@@ -112,14 +112,16 @@
     const e = row.e[s];
     if (!e || e[0] === null || row.o) return [];
     const [r, lo, hi, alo, ahi, v] = e;
-    return [{ row, label: row.c && row.k.includes("[") ? `${row.t} ${row.c}` : row.t, x: row.x, g: row.g, s, r, lo, hi, alo, ahi, verdict: data.verdicts[v] }];
+    return [{ row, label: row.c && row.k.includes("[") ? `${row.t}: ${row.c}` : row.t, x: row.x, g: row.g, s, r, lo, hi, alo, ahi, verdict: data.verdicts[v] }];
   });
   /* A label that fits: the title gives way, since the case distinguishes rows. */
   const short = (points, most) => {
     const of = new Map(points.map((p) => [p.label, p.tail]));
     return (label) => {
-      const tail = of.get(label), title = tail && label.endsWith(` ${tail}`) ? label.slice(0, -tail.length - 1) : "";
+      const tail = of.get(label), title = tail && label.endsWith(`: ${tail}`) ? label.slice(0, -tail.length - 2) : "";
       if (label.length <= most) return label;
+      // Of a long case the beginning gives way too: cases mostly differ at their ends.
+      if (title && tail.length > most - 8) return `${title.slice(0, 8).trimEnd()}…${tail.slice(9 - most)}`;
       if (!title) return `${label.slice(0, most - 1)}…`;
       return `${title.slice(0, Math.max(most - tail.length - 2, 6)).trimEnd()}… ${tail}`;
     };
@@ -130,13 +132,13 @@
     const alike = points.length > 1 ? cases[0].filter((part) => cases.every((own) => own.includes(part))) : [];
     points.forEach((p, i) => {
       p.tail = cases[i].filter((part) => !alike.includes(part)).join(", ");
-      if (p.label !== p.row.t) p.label = [p.row.t, p.tail].filter(Boolean).join(" ");
+      if (p.label !== p.row.t) p.label = [p.row.t, p.tail].filter(Boolean).join(": ");
     });
   };
   const paint = (p) => p.verdict.startsWith("faster") ? "var(--up)" : p.verdict.startsWith("slower") ? "var(--down)"
     : p.verdict === "unstable" || p.verdict === "invalid" ? "var(--loud)"
     : p.verdict === "equivalent" || p.verdict === "negligible" ? "var(--even)" : "var(--soft)";
-  const tooltip = (p) => `${p.row.c ? `${p.row.t} ${p.row.c}` : p.row.t}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
+  const tooltip = (p) => `${p.row.c ? `${p.row.t}: ${p.row.c}` : p.row.t}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
 
   /* Axes with a text at each of the given ticks; the library's own would leave some without one. */
   const axisX = (values, text) => Plot.axisX(values, { text, anchor: "bottom" });
