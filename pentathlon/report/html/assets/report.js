@@ -268,6 +268,9 @@
       const axis = levels(lines.flatMap(each_).map((p) => p.y));
       const styles = [...new Set(lines.map((one) => one.c))];
       const symbol = { domain: styles, range: SYMBOLS };
+      // What all styles have in common distinguishes no lines.
+      const parts = styles.map((c) => c.split(", ")), alike = parts[0].filter((one) => parts.every((own) => own.includes(one)));
+      const name = (c) => c.split(", ").filter((one) => !alike.includes(one)).join(", ") || c;
       return [grid(width, d3.groups(lines, (one) => one.s), ([s, own], each) => {
         const points = own.flatMap(each_);
         const ends = own.map((one) => each_(one).at(-1)).sort((a, b) => b.y - a.y);
@@ -276,6 +279,8 @@
         const y = d3.scaleLog(axis.domain, [room, 0]);
         let last = -Infinity;
         for (const end of ends) { last = Math.max(y(end.y), last + 14); end.at = y.invert(last); }
+        let below = room;
+        for (const end of [...ends].reverse()) { below = Math.min(y(end.at), below); end.at = y.invert(below); below -= 14; }
         return panel(names[s], Plot.plot({
           width: each, height, marginLeft: 52, marginRight: 76, marginTop: 22, marginBottom: 38, style,
           ariaLabel: `Time per repetition on ${names[s]}`,
@@ -288,7 +293,7 @@
             axisY(axis.ticks, compact),
             Plot.line(points, { x: "x", y: "y", z: "c", stroke: colour(s), strokeWidth: 1.3 }),
             Plot.dot(points, { x: "x", y: "y", symbol: "c", fill: "var(--paper)", stroke: colour(s), strokeWidth: 1.4, r: 3.6 }),
-            Plot.text(ends, { x: "x", y: "at", text: "c", textAnchor: "start", dx: 10, fill: "var(--ink)" }),
+            Plot.text(ends, { x: "x", y: "at", text: (end) => name(end.c), textAnchor: "start", dx: 10, fill: "var(--ink)" }),
             Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${p.c}, ${number(p.x)} repetitions\n${number(p.y)} ${unit} each`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
           ],
         }));
