@@ -38,7 +38,8 @@ WIDTH, HEIGHT, EDGE = 720.0, 120.0, 8.0
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}
 figure{margin:1.5rem 0}figcaption{overflow-wrap:anywhere}svg{width:100%;height:auto}
-.wide{overflow-x:auto}table{border-collapse:collapse}td,th{padding:.2rem .8rem .2rem 0;text-align:left}
+.wide{overflow-x:auto}
+table{border-collapse:collapse}td,th{padding:.2rem .8rem .2rem 0;text-align:left}
 .mean{stroke:#1f5fa8;fill:none;stroke-width:1.5}.bar{stroke:#8fb3d9;stroke-width:1}
 .slower{stroke:#b4530a;stroke-dasharray:4 3}.faster{stroke:#1d7a3c;stroke-dasharray:4 3}
 .level{stroke:#888;stroke-width:1}
