@@ -95,6 +95,18 @@ def test_a_panic_is_noticed_by_what_came_up_instead(bench: BenchMachine, state: 
     assert bench.booted[1:] == ["gnulinux-advanced-6d0c>panics", DEFAULT]
 
 
+def test_a_panic_is_noticed_where_nothing_is_expected(bench: BenchMachine, state: Path) -> None:
+    """The kernel of the default entry has the same release: only the command lines differ."""
+    with pytest.raises(TargetError) as raised:
+        boots(bench, state, "panics").into(BOOT_S)
+    text = str(raised.value)
+    assert 'has "root=LABEL=NOWHERE panic=10", which is not on the command line' in text
+    assert "it may have panicked and started anew" in text and "\n" not in text
+    bench.swapped = {"5.10.0-3-amd64": "5.10.0-4-amd64"}
+    with pytest.raises(TargetError, match=r"loads /boot/vmlinuz-5.10.0-3-amd64, and BOOT_IMAGE="):
+        boots(bench, state, OLD).into(BOOT_S)
+
+
 def test_a_machine_that_hangs_is_switched_off_and_on(bench: BenchMachine, state: Path) -> None:
     done = bench.directory / "cycled"
     power = Power(

@@ -23,6 +23,12 @@ E=$(command -v grub-editenv || command -v grub2-editenv)
 """
 """`$G`: the directory of GRUB's configuration; `$E`: grub-editenv(1)."""
 
+IMAGE = "BOOT_IMAGE="
+"""GRUB's own word on the command line: the kernel's file."""
+
+PLAIN = re.compile(r"[^\s$\"'\\\\]+")
+"""A word that reaches the kernel as it stands in the configuration: no variable, no blank."""
+
 BEGIN, END = "# pentathlon: begin", "# pentathlon: end"
 
 # What the user has in custom.cfg stays; an empty file that we made goes.
@@ -135,11 +141,36 @@ then $S "$E" "$G/grubenv" unset next_entry; fi
         )
 
     def booted(self, running: Running, home: Running) -> str | None:
-        environment = self._look()[1]
+        text, environment = self._look()
         if not environment.get("next_entry"):
-            return None
+            return self._another(running, text, environment)
         self.ask(PRELUDE + self.DISARM)
         return (
             f"GRUB did not clear next_entry ({quoted(environment['next_entry'])}): it was not GRUB "
             "that booted, or it cannot write there; it is unset now"
         )
+
+    def _another(self, running: Running, text: str, environment: dict[str, str]) -> str | None:
+        """What shows that the kernel that runs is not the entry's: a kernel that panics and starts
+        anew leads to the default entry, with no other sign of it.
+        """
+        known = list(grub_menu.entries(text, self._default(text, environment)))
+        entry = find(known, self.boot.entry or "", self.host, self.name)
+        lines = [item.linux() for item in grub_menu.items(text) if item.full_id == entry.id]
+        _, kernel, *words = lines[0] if lines and lines[0] else ["", ""]
+        present = running.cmdline.split()
+        image = next((w for w in present if w.startswith(IMAGE)), None)
+        if image is not None and _name(image) != _name(kernel) and PLAIN.fullmatch(kernel):
+            return f'the entry "{entry.id}" loads {kernel}, and {image} is on the command line'
+        missing = [word for word in words if PLAIN.fullmatch(word) and word not in present]
+        if not missing:
+            return None
+        return (
+            f'the entry "{entry.id}" has "{" ".join(missing)}", which is not on the command line '
+            f"of the kernel that runs, {running.words()}: it may have panicked and started anew"
+        )
+
+
+def _name(path: str) -> str:
+    """A file's name; the path may begin with a device or another file system's root."""
+    return path.rpartition("/")[2]
