@@ -1,8 +1,8 @@
-"""`gate --remeasure` by simulation with fixed seeds: false alarms, false passes, and what it decides.
+"""`gate --remeasure` by simulation with fixed seeds: false answers, and what it decides.
 
     python benches/remeasure_simulation.py [GATES]
 
-Every gate judges rows through the gate's own functions; while it is not known well enough, a further
+Every gate judges rows by the gate's own functions; while it is not known well enough, a further
 run is drawn for the open rows alone, with as many blocks as the program would choose. Beside it
 stands what a person does who adds blocks and judges the heap again at the same level.
 """
@@ -152,7 +152,7 @@ def false(answer: Gate, wrong: Outcome) -> bool:
 def main() -> None:
     gates = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     console = Console(width=140)
-    table = Table("truth", "false, --remeasure", "false, heap of blocks", "decided", "after one run",
+    table = Table("truth", "false, --remeasure", "false, heap of blocks", "decided", "in one run",
                   "blocks added")  # fmt: skip
     for name, (machine, wrong) in machines().items():
         generator = np.random.default_rng(SEED)

@@ -107,7 +107,11 @@ def block_seconds_of(samples: pl.DataFrame, workloads: Collection[str]) -> float
     if whole is None:
         return None
     between = (
-        samples.select("boot", "workload", pl.col("utc").str.to_datetime(format="%+", time_zone="UTC", strict=False))
+        samples.select(
+            "boot",
+            "workload",
+            pl.col("utc").str.to_datetime(format="%+", time_zone="UTC", strict=False),
+        )
         .drop_nulls()
         .sort("utc")
         .with_columns(pl.col("utc").diff().over("boot").dt.total_microseconds().alias("us"))
