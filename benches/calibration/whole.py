@@ -33,7 +33,7 @@ from pentathlon.evaluate.diagnostics.serial_correlation import (
     pooled_level,
 )
 from pentathlon.evaluate.estimators import resolution
-from pentathlon.evaluate.estimators.moderated import FEWEST_ROWS, moderate, standardised
+from pentathlon.evaluate.estimators.moderated import FEWEST_ROWS, likeness, moderate, standardised
 from pentathlon.evaluate.estimators.ratio import ROUNDING, delta_log
 from pentathlon.evaluate.multiplicity import holm
 from pentathlon.evaluate.planning.alpha_spending import fixed
@@ -116,7 +116,7 @@ def judge(
         floor = resolution.floor(np.exp(system), np.exp(reference))
         variance = np.maximum(variance, floor)
         scaled = standardised(np.where(alike[..., None], 0.0, ratios))
-        serial = p_pooled(scaled) <= pooled_level(blocks)
+        serial = p_pooled(scaled) <= pooled_level(blocks, likeness(ratios))
         factor = np.where(serial, pooled_inflation(scaled), 1.0)
         variance = variance * factor[:, None] ** 2
         lent, freedom = _lent(ratios, variance, floor, alike, serial)

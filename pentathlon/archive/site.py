@@ -38,6 +38,7 @@ WIDTH, HEIGHT, EDGE = 720.0, 120.0, 8.0
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}
 figure{margin:1.5rem 0}figcaption{overflow-wrap:anywhere}svg{width:100%;height:auto}
+.wide{overflow-x:auto}
 table{border-collapse:collapse}td,th{padding:.2rem .8rem .2rem 0;text-align:left}
 .mean{stroke:#1f5fa8;fill:none;stroke-width:1.5}.bar{stroke:#8fb3d9;stroke-width:1}
 .slower{stroke:#b4530a;stroke-dasharray:4 3}.faster{stroke:#1d7a3c;stroke-dasharray:4 3}
@@ -104,18 +105,23 @@ def write(archive: Archive, run: Engine, where: str | None, out: Path) -> Site:
         title = f"{study}: {line.system} on {one_line(machine)}"
         write_whole(out / name, page(title, line, spreads, back=BACK))
         files.append(out / name)
-        slower = len(line.regressions)
+        # Of a line that is not assessed nothing is known, which is not "no change".
+        judged = (
+            f"<td>{len(line.courses)}</td><td>{len(found)}</td><td>{len(line.regressions)}</td>"
+            if not line.unassessed
+            else f'<td colspan="3">not assessed: {escape(line.unassessed)}</td>'
+        )
         rows.append(
             f'<tr><td><a href="{name}">{escape(study)}</a></td><td>{escape(one_line(machine))}</td>'
-            f"<td>{escape(system)}</td><td>{len(line.points)}</td><td>{len(line.courses)}</td>"
-            f"<td>{len(found)}</td><td>{slower}</td></tr>"
+            f"<td>{escape(system)}</td><td>{len(line.points)}</td>{judged}</tr>"
         )
         metrics += _metrics(study, machine, line)
     head = "".join(
         f"<th>{one}</th>"
         for one in ("study", "machine", "system", "results", "rows", "changes", "now slower")
     )
-    body = f"<h1>Results over time</h1><table><tr>{head}</tr>{''.join(rows)}</table>"
+    table = f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+    body = f'<h1>Results over time</h1><div class="wide">{table}</div>'
     write_whole(out / "index.html", _document("Results over time", body))
     write_whole(out / ALERTS, json.dumps([vars(one) for one in alerts], indent=1) + "\n")
     write_whole(out / METRICS, _exposition(metrics))

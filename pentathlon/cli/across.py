@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from pentathlon.cli.exits import InputError
@@ -28,6 +27,7 @@ from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.directory import PLAN
 from pentathlon.store.query import Result, load_result
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 MOST_ROWS = 20
 LOUD = (Verdict.INVALID, Verdict.UNSTABLE)
@@ -167,7 +167,7 @@ def _table(found: Across, console: Console, full: bool) -> None:
     rows = list(found.rows) if full else telling[:MOST_ROWS]
     if not rows:
         return
-    table = Table(box=None, pad_edge=False, header_style="bold dim")
+    table = Sheet(under=("why", "verdict"), header_style="bold dim")
     table.add_column("metric", overflow="fold", min_width=16)
     alike = found.baseline == found.system
     for name, which in ((found.baseline, "first"), (found.system, "second")):
@@ -176,6 +176,8 @@ def _table(found: Across, console: Console, full: bool) -> None:
     table.add_column("speed %", justify="right", no_wrap=True)
     table.add_column("interval", justify="right", no_wrap=True)
     table.add_column("verdict", overflow="fold", min_width=12)
+    if any(row.reason for row in rows):
+        table.add_column("why", overflow="fold")
     for row in rows:
         divisor, unit = scale(row.unit, row.baseline_mean or row.mean or 0.0)
         name = f"{row.title}, {row.case_text}" if row.case_text else row.title
@@ -183,8 +185,7 @@ def _table(found: Across, console: Console, full: bool) -> None:
         if row.low_percent is not None and row.high_percent is not None:
             interval = interval_text(row.low_percent, row.high_percent)
         verdict = Text(row.words, style=STYLES[row.verdict.sign])
-        if row.reason:
-            verdict.append(f": {row.reason}", style="default not bold")
+        why = [row.reason] if table.columns[-1].header == "why" else []
         table.add_row(
             Text(name),
             *(
@@ -195,6 +196,7 @@ def _table(found: Across, console: Console, full: bool) -> None:
             "" if row.percent is None else signed_percent(row.percent),
             Text(interval),
             verdict,
+            *why,
         )
     console.print()
     console.print(table)

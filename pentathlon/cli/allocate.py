@@ -10,7 +10,6 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from rich.table import Table
 
 from pentathlon.cli import unfinished
 from pentathlon.cli.exits import InputError
@@ -22,6 +21,7 @@ from pentathlon.procedure.records import BootEnd, BootStart
 from pentathlon.store.journal import read_journal
 from pentathlon.store.query import Result
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 Values = npt.NDArray[np.float64]
 
@@ -167,12 +167,9 @@ def _boot_seconds(result: Result, samples: pl.DataFrame) -> float:
 
 
 def _table(advice: list[Advice], title: str, half_width_percent: float, boot: float) -> None:
-    table = Table(
+    table = Sheet(
         title=title,
-        title_justify="left",
         title_style="bold",
-        box=None,
-        pad_edge=False,
         header_style="dim",
     )
     table.add_column("workload", overflow="fold")
@@ -183,7 +180,7 @@ def _table(advice: list[Advice], title: str, half_width_percent: float, boot: fl
             one.workload,
             str(one.own.iterations),
             str(one.own.processes),
-            str(one.own.blocks) if one.own.reached else f"more than {one.own.blocks}",
+            str(one.own.blocks) if one.own.reached else f"> {one.own.blocks}",
             f"{one.own.half_width_percent:.2g}",
             seconds(one.seconds),
         )

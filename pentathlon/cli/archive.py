@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from pentathlon.cli.exits import Exit, InputError, domain_errors
@@ -19,6 +18,7 @@ from pentathlon.cli.screen import err, out, write_json
 from pentathlon.safeio.escaping import one_line
 from pentathlon.store.directory import PLAN, result_directories
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 if TYPE_CHECKING:
     from pentathlon.archive.batch import Added
@@ -79,7 +79,7 @@ def list_command(archive: str, where: str | None, *, as_json: bool) -> None:
             which = "result that --where chooses" if where else "result"
             out.print(f"There is no {which} in {archive}.", markup=False)
             return
-        table = Table(box=None, pad_edge=False, header_style="dim")
+        table = Sheet(header_style="dim")
         for name in ("result", "started (UTC)", "study", "machine", "systems", "name"):
             table.add_column(name, overflow="fold")
         for one in found:

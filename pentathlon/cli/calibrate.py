@@ -7,8 +7,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from pentathlon.cli import planview, session, unfinished
 from pentathlon.cli.consent import Consent
 from pentathlon.cli.exits import InputError, domain_errors
@@ -20,6 +18,7 @@ from pentathlon.machine.claims import Claims
 from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.procedure.records import utc_now
 from pentathlon.protocol import agent
+from pentathlon.safeio.escaping import breakable
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store import calibration as store
 from pentathlon.store.query import Result, load_result
@@ -28,6 +27,7 @@ from pentathlon.study.catalog import parse_catalog
 from pentathlon.study.counting import count_text
 from pentathlon.study.load import load_study
 from pentathlon.study.write import to_toml
+from pentathlon.tables.sheet import Sheet
 
 if TYPE_CHECKING:
     from pentathlon.evaluate.planning.calibration import Calibration
@@ -107,12 +107,9 @@ def _keep(result: Result) -> None:
 
 def _show(made: Calibration) -> None:
     """The floors, the largest first, and the rate of false alarms."""
-    table = Table(
+    table = Sheet(
         title=f"Noise floor of this machine ({made.layer})",
-        title_justify="left",
         title_style="bold",
-        box=None,
-        pad_edge=False,
         header_style="dim",
     )
     table.add_column("metric", overflow="fold")
@@ -121,7 +118,7 @@ def _show(made: Calibration) -> None:
     ordered = sorted(made.floors, key=lambda one: -one.floor_percent)
     for one in ordered[:LARGEST]:
         table.add_row(
-            one.key,
+            breakable(one.key),
             f"{one.percent:+.2f}",
             interval_text(one.low_percent, one.high_percent, "{} to {}"),
             percent_text(one.floor_percent, 3),

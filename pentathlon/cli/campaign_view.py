@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console, Group
@@ -24,6 +23,7 @@ from pentathlon.procedure.state import RunState
 from pentathlon.protocol.events import Progress
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 QUIET_S = 15.0
 QUIET_REASONS = ("", "None", "Dependency", "Priority", "Resources")
@@ -65,7 +65,7 @@ class Line:
 
 def show_lines(lines: list[Line], console: Console) -> None:
     """One line for each machine."""
-    table = Table(box=None, pad_edge=False, header_style="bold dim")
+    table = Sheet(header_style="bold dim")
     for name in ("machine", "state", "block", "steps", "failures", ""):
         table.add_column(name, overflow="fold", justify="left" if name != "failures" else "right")
     for line in lines:
@@ -223,12 +223,7 @@ class CampaignView:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
 

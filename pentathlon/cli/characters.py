@@ -105,6 +105,8 @@ def spelling(encoding: str) -> Callable[[str], str]:
 def _spelled(character: str, encoding: str) -> str:
     if character in NO_BREAK:
         return TIED
+    if character == escaping.BREAK:
+        return character
     shown = escaping.terminal(character)
     if shown != character:
         return shown
@@ -133,6 +135,7 @@ def spelled(text: str, encoding: str) -> str:
 
 def untied(text: str, encoding: str) -> str:
     """What is written of a text that was laid out."""
+    text = text.replace(escaping.BREAK, "")
     if TIED not in text:
         return text
     try:

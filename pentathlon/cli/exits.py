@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 import typer
@@ -131,12 +131,7 @@ class StopSignals:
         self._before = {number: signal.signal(number, self._handle) for number in heard}
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

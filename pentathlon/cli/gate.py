@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from pentathlon.cli import archived
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
+from pentathlon.safeio.escaping import breakable
 from pentathlon.store.files import write_whole
 from pentathlon.store.query import Result, load_result
+from pentathlon.tables.sheet import Sheet
 
 if TYPE_CHECKING:
     from pentathlon.evaluate.model import PostHoc
-    from pentathlon.evaluate.results.gate import Entry, Gate
+    from pentathlon.evaluate.results.gate import Entry, Gate, GateRow
 
 
 MOST_ROWS = 20
@@ -312,22 +313,36 @@ def _show(found: Gate) -> None:
         return
     order = list(Outcome)
     bad.sort(key=lambda row: (order.index(row.outcome), row.percent or 0.0))
-    table = Table(box=None, pad_edge=False, header_style="bold dim")
+    table = Sheet(under=("why",), header_style="bold dim")
     for name in ("outcome", "system", "metric", "speed %", "interval", "why"):
-        table.add_column(name, justify="right" if name in {"speed %", "interval"} else "left",
-                         overflow="fold")  # fmt: skip
-    for row in bad[:MOST_ROWS]:
+        number = name in {"speed %", "interval"}
+        table.add_column(
+            name, justify="right" if number else "left", no_wrap=number, overflow="fold"
+        )
+    groups = _groups(bad)
+    for group in groups[:MOST_ROWS]:
+        row = group[0]
+        more = f" and {len(group) - 1} more" if len(group) > 1 else ""
         interval = ""
         if row.low_percent is not None and row.high_percent is not None:
             interval = interval_text(row.low_percent, row.high_percent)
         table.add_row(
             row.outcome.value,
             row.system,
-            Text(row.key),
+            Text(breakable(row.key) + more),
             "" if row.percent is None else signed_percent(row.percent),
             Text(interval),
             Text(row.words),
         )
     out.print(table)
-    if len(bad) > MOST_ROWS:
-        out.print(f"and {len(bad) - MOST_ROWS} more; --json has them all", style="dim")
+    if left := sum(map(len, groups[MOST_ROWS:])):
+        out.print(f"and {left} more; --format json has them all", style="dim")
+
+
+def _groups(rows: Sequence[GateRow]) -> list[list[GateRow]]:
+    """Cases of which nothing is known but the same reason share a line."""
+    found: dict[tuple[str, ...], list[GateRow]] = {}
+    for row in rows:
+        metric = row.key.partition("[")[0] if row.percent is None else row.key
+        found.setdefault((row.outcome.value, row.system, metric, row.words), []).append(row)
+    return list(found.values())

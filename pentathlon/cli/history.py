@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from pentathlon.cli import archived, unfinished
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import out
+from pentathlon.safeio.escaping import breakable
 from pentathlon.store.directory import RESULTS, result_directories
 from pentathlon.store.files import write_whole
 from pentathlon.store.problems import StoreError
 from pentathlon.store.query import newest
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 if TYPE_CHECKING:
     from pentathlon.evaluate.results.digest import Digest, SystemDigest
@@ -171,7 +172,7 @@ def _show(line: Timeline) -> None:
         out.print(f"  no change of level in {count_text(len(line.courses), 'metric')}")
         return
     out.print(f"  changes of level in {len(changing)} of {count_text(len(line.courses), 'metric')}")
-    table = Table(box=None, pad_edge=False, header_style="bold dim")
+    table = Sheet(under=("beside it",), header_style="bold dim")
     for name, right in (
         ("since", False),
         ("metric", False),
@@ -190,7 +191,7 @@ def _show(line: Timeline) -> None:
             beside = f"{beside}, {kernels}" if beside else kernels
         table.add_row(
             after.started[:19].replace("T", " "),
-            Text(one.key),
+            Text(breakable(one.key)),
             Text(
                 signed_percent(percent(change.mean)),
                 style="bold cyan" if change.mean > 0 else "bold yellow",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import typer
-from rich.table import Table
 
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.link_run import way_text
@@ -13,6 +12,7 @@ from pentathlon.cli.screen import err, out
 from pentathlon.protocol import agent
 from pentathlon.protocol.events import JsonObject
 from pentathlon.study.link_profile import DIRECTIONS, ProfileError, load_profile, names
+from pentathlon.tables.sheet import Sheet
 from pentathlon.testbed.link.calibrate import Calibration, LinkRefused
 from pentathlon.testbed.link.calibrate import calibrate as measure
 from pentathlon.testbed.link.testbed import EngineName, open_link
@@ -28,7 +28,7 @@ def profiles(*, as_json: bool) -> None:
             ]
             out.print_json(data=rows)
             return
-        table = Table(box=None, pad_edge=False)
+        table = Sheet()
         for heading in ("profile", "", "up", "down"):
             table.add_column(heading)
         for profile in found:

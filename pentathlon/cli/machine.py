@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
@@ -25,6 +24,7 @@ from pentathlon.protocol import agent
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.study.catalog import Workload, parse_catalog
 from pentathlon.study.check import CATALOG
+from pentathlon.tables.sheet import Sheet
 from pentathlon.targets import registry
 
 
@@ -44,7 +44,7 @@ def catalog(workload: str | None, *, as_json: bool, packs: bool) -> None:
         elif chosen is not None:
             _workload(chosen)
         else:
-            table = Table(box=None, pad_edge=False, header_style="dim")
+            table = Sheet(under=("source", "metrics"), header_style="dim")
             for name in ("workload", "title", "metrics", "source"):
                 table.add_column(name, overflow="fold")
             for one in known.workloads:
@@ -58,7 +58,7 @@ def _workload(one: Workload) -> None:
     out.print(Text(f"{one.id}: {one.title}", style="bold"))
     out.print(one.summary, markup=False)
     out.print(f"Source: {one.source}", markup=False, style="dim")
-    table = Table(title="Parameters", title_justify="left", box=None, pad_edge=False)
+    table = Sheet(title="Parameters")
     for name in ("name", "type", "default", "allowed", "meaning"):
         table.add_column(name, header_style="dim", overflow="fold")
     for p in one.parameters:
@@ -72,7 +72,7 @@ def _workload(one: Workload) -> None:
     if one.parameters:
         out.print()
         out.print(table)
-    table = Table(title="Metrics", title_justify="left", box=None, pad_edge=False)
+    table = Sheet(title="Metrics")
     for name in ("name", "unit", "better", "meaning"):
         table.add_column(name, header_style="dim")
     for i in one.metrics:
@@ -236,7 +236,7 @@ def _quiet(apply: bool) -> None:
 
 def show_findings(found: list[Finding]) -> None:
     """One line for each finding; under what does not work, the command that would help."""
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = Sheet(show_header=False)
     table.add_column()
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")

@@ -21,6 +21,8 @@ Examples:
 
     pentathlon doctor
 
+    pentathlon examples --to examples
+
     pentathlon plan examples/two-kernels.toml
 
     pentathlon run examples/two-kernels.toml
@@ -45,6 +47,11 @@ COMMANDS = {
         "Print what a study would do: systems, boots, order, time, privileges, changes.",
         "pentathlon.cli.commands.plan",
         "plan",
+    ),
+    "examples": Entry(
+        "List the study files that come with the program, or copy them.",
+        "pentathlon.cli.commands.examples",
+        "examples",
     ),
     "compare": Entry(
         "Print the judgement of a result: every system against the reference.",

@@ -17,6 +17,7 @@ from pentathlon.packets import jitter
 from pentathlon.store.packets import KeptTrial, kept_trials
 from pentathlon.store.query import load_result
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 
 def packets(result: Path, trial: int | None, form: Format, target: Path | None) -> None:
@@ -58,7 +59,7 @@ def _write(trial: KeptTrial, form: Format, path: Path) -> None:
 
 
 def _listed(trials: list[KeptTrial]) -> Table:
-    table = Table(box=None, pad_edge=False)
+    table = Sheet()
     for title in ("trial", "system", "block", "case", "flow"):
         table.add_column(title, overflow="fold")
     for title in ("sent", "came", "foreign", "late p99", "gaps off", "sizes off", "bound"):

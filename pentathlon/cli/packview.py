@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from rich.table import Table
 from rich.text import Text
 
 from pentathlon.cli.exits import InputError
@@ -13,6 +12,7 @@ from pentathlon.cli.screen import out
 from pentathlon.packs import pack as packs
 from pentathlon.packs.pack import Pack
 from pentathlon.safeio.suggestion import did_you_mean
+from pentathlon.tables.sheet import Sheet
 
 
 def show(name: str | None) -> None:
@@ -27,7 +27,7 @@ def show(name: str | None) -> None:
             raise InputError(f'"{name}" is no pack{did_you_mean(name, packs.names())}')
         _one(found)
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
+    table = Sheet(header_style="dim")
     for column in ("pack", "measures", "programs here"):
         table.add_column(column, overflow="fold")
     for each in packs.names():

@@ -21,6 +21,7 @@ from pentathlon.study.factorial.expand import design_of
 from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PUBLISHED
 from pentathlon.study.turns import step_by_step
+from pentathlon.tables.sheet import Sheet
 from pentathlon.targets.contract import Target
 
 Estimates = Mapping[str, SystemEstimate]
@@ -48,12 +49,9 @@ def show(console: Console, ready: Ready) -> None:
 
 
 def _table(title: str, *, show_header: bool = True) -> Table:
-    return Table(
+    return Sheet(
         title=title,
-        title_justify="left",
         title_style="bold",
-        box=None,
-        pad_edge=False,
         show_header=show_header,
         header_style="dim",
     )
@@ -90,12 +88,9 @@ def _systems(plan: Plan, targets: Mapping[str, Target], estimates: Estimates | N
 
 
 def _workloads(plan: Plan, estimates: Estimates | None) -> RenderableType:
-    table = Table(
+    table = Sheet(
         title="Workloads in every boot",
-        title_justify="left",
         title_style="bold",
-        box=None,
-        pad_edge=False,
     )
     for name in ("workload", "suite", "repeats", "batch"):
         table.add_column(name)
@@ -160,12 +155,9 @@ def _design(design: Design) -> RenderableType:
 
 
 def _order(plan: Plan, catalog: Catalog, apart: str | None) -> RenderableType:
-    table = Table(
+    table = Sheet(
         title=f"Order (seed {plan.study.seed})",
-        title_justify="left",
         title_style="bold",
-        box=None,
-        pad_edge=False,
         show_header=False,
     )
     table.add_column(style="dim")

@@ -7,11 +7,12 @@ from rich.text import Text
 
 from pentathlon.evaluate.diagnostics.preparation import find_prepared
 from pentathlon.store.query import Result
+from pentathlon.tables.sheet import Sheet
 
 
 def table(result: Result) -> Table:
     """One row for each step of each system."""
-    found = Table(title="Before the measurement", title_justify="left", box=None, pad_edge=False)
+    found = Sheet(title="Before the measurement")
     for name in ("system", "step", "how it went"):
         found.add_column(name, header_style="dim", overflow="fold")
     for one in find_prepared(result.plan, result.state):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Self
 
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
@@ -65,13 +64,8 @@ class PlainLines:
         self._heartbeat.__enter__()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._heartbeat.__exit__(exc_type, exc, traceback)
+    def __exit__(self, *_: object) -> None:
+        self._heartbeat.__exit__()
 
     def __call__(self, record: Record) -> None:
         self._left.take(record)
@@ -171,12 +165,7 @@ class Bars:
         self._progress.start()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.update(self._boot, visible=False)
         self._progress.stop()
 

@@ -23,6 +23,7 @@ def publish(
     directory: Path | None,
     license_: str,
     authors: list[str],
+    organisation: str,
     date: str,
 ) -> None:
     with domain_errors():
@@ -34,7 +35,7 @@ def publish(
         found = load_result(choose(result))
         target = directory or found.path.with_name(f"{found.path.resolve().name}-crate")
         unfinished.say(found.unfinished, err)
-        published = Published(tuple(authors), license_, _date(date))
+        published = Published(tuple(authors), license_, _date(date), organisation)
         try:
             files = crate.publish(found, evaluate(found), target, published)
         except CrateError as error:

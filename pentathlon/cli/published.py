@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import typer
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from pentathlon.cli import unfinished
@@ -26,6 +25,7 @@ from pentathlon.tables.grid import Grid
 from pentathlon.tables.html import to_html
 from pentathlon.tables.latex import to_latex
 from pentathlon.tables.markdown import to_markdown
+from pentathlon.tables.sheet import Sheet
 from pentathlon.tables.terminal import to_rich
 
 
@@ -47,7 +47,7 @@ def list_command(study: str | None, *, as_json: bool) -> None:
         for one in studies:
             facts = one.facts
             out.print(Text(f"{one.id}: {facts.authors}, {facts.title}, {facts.published_in}"))
-            table = RichTable(box=None, pad_edge=False, header_style="dim")
+            table = Sheet(header_style="dim")
             for name in ("  table", "printed as", "kind", "about"):
                 table.add_column(name)
             table.add_column("rows", justify="right")

@@ -13,11 +13,12 @@ from rich.text import Text
 from pentathlon.cli import preparationview, unfinished
 from pentathlon.cli.exits import domain_errors
 from pentathlon.cli.screen import err, out
-from pentathlon.safeio.escaping import one_line
+from pentathlon.safeio.escaping import breakable, one_line
 from pentathlon.store.directory import RESULTS
 from pentathlon.store.imported import tool_text
 from pentathlon.store.query import Result, Summary, list_results, load_result, newest
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 
 def list_command(root: Path, *, as_json: bool) -> None:
@@ -84,7 +85,7 @@ def _list(found: Sequence[Summary]) -> None:
         for one in found
     ]
     names = ("started (UTC)", "state", "plan", "steps", "failures", "unsupported")
-    table = Table(box=None, pad_edge=False, header_style="dim")
+    table = Sheet(header_style="dim")
     table.add_column("result", no_wrap=True)
     for name in names:
         table.add_column(name, no_wrap=True, justify="left" if name in names[:3] else "right")
@@ -147,7 +148,7 @@ def _systems(result: Result) -> Table:
     samples = result.samples()
     measured = samples.filter(pl.col("counted") & (pl.col("phase") == "measure"))
     plan = result.plan_table()
-    table = Table(title="Systems", title_justify="left", box=None, pad_edge=False)
+    table = Sheet(title="Systems")
     for name in ("system", "layer", "kernel", "CPU"):
         table.add_column(name, header_style="dim", overflow="fold")
     for name in ("boots", "steps", "samples", "not counted"):
@@ -174,7 +175,7 @@ def _systems(result: Result) -> Table:
 
 def _files(result: Result) -> Table:
     """The files that were imported."""
-    table = Table(title="Files", title_justify="left", box=None, pad_edge=False)
+    table = Sheet(title="Files")
     for name in ("system", "block" if result.plan.in_blocks else "boot", "tool", "file", "SHA-256"):
         table.add_column(name, header_style="dim", overflow="fold")
     for one in result.imports():
@@ -196,9 +197,8 @@ def _fact(facts: dict[str, object], *paths: str) -> str:
 
 def _failures(failures: pl.DataFrame) -> Table:
     """One row for each reason of each workload, whatever the number of its boots and cases."""
-    title = "Failures, and what is unsupported"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for name in ("boot", "workload", "case", "kind", "reason", "made good"):
+    table = Sheet(title="Failures, and what is unsupported", under=("reason",))
+    for name in ("boot", "workload", "case", "kind", "made good", "reason"):
         table.add_column(name, header_style="dim", overflow="fold")
     groups = failures.group_by(
         ["system", "workload", "kind", "reason", "resolved"], maintain_order=True
@@ -209,10 +209,10 @@ def _failures(failures: pl.DataFrame) -> Table:
         table.add_row(
             _such(row["boot"]),
             row["workload"] or "–",
-            _such(cases) if cases else "–",
+            breakable(_such(cases)) if cases else "–",
             row["kind"],
-            row["reason"],
             "–" if answered else "yes" if row["resolved"] else "no",
+            row["reason"],
         )
     return table
 

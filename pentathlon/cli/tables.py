@@ -26,39 +26,53 @@ def tables(result: Path | None, *, study: str | None, table: str | None, how: Fo
         from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
         from pentathlon.literature.filled.fill import fill  # noqa: PLC0415
         from pentathlon.literature.filled.write import data_grid, grid, to_json  # noqa: PLC0415
+        from pentathlon.report.export import effects, effects_table  # noqa: PLC0415
 
-        names = _wanted(study, table)
+        alone = study is None and table == effects_table.NAME
+        names = set() if alone else _wanted(study, table)
         requested = names or () if table is not None else ()
         found = load_result(choose(result))
+        evaluation = evaluate(found)
         filled = [
             one
-            for one in fill(evaluate(found), named=requested)
+            for one in fill(evaluation, named=requested)
             if names is None or any((one.study, name) in names for name in one.ids)
         ]
-        if how is Format.TERMINAL or not filled:
+        design = evaluation.factorial if names is None or alone else None
+        empty = not filled and design is None
+        if how is Format.TERMINAL or empty:
             # A document without a table has no place for it.
             unfinished.say(found.unfinished, out if how is Format.TERMINAL else err)
         if how is Format.JSON:
-            write_json(to_json(filled, found.unfinished))
+            first = [] if design is None else [effects_table.mapping(evaluation, design)]
+            write_json(to_json(filled, found.unfinished, first))
             return
-        if not filled:
-            err.print("this result measured no row of these tables")
+        if empty:
+            err.print(
+                "this result has no factorial design"
+                if alone
+                else "this result measured no row of these tables"
+            )
         writers = {
             Format.CSV: to_csv,
             Format.MARKDOWN: to_markdown,
             Format.LATEX: to_latex,
         }
-        for place, one in enumerate(filled):
+        texts = []
+        if design is not None and how is Format.CSV:
+            texts.append(effects.to_csv(evaluation, design))
+            design = None
+        grids = [] if design is None else [effects_table.effects_table(evaluation, design)]
+        grids += [data_grid(one) if how is Format.CSV else grid(one) for one in filled]
+        for made in grids:
             if how is Format.TERMINAL:
-                made = grid(one)
                 out.print(to_rich(made))
                 for note in made.notes:
                     out.print(Text(note, style="dim"))
                 out.print()
             else:
-                made = data_grid(one) if how is Format.CSV else grid(one)
-                made = replace(made, unfinished=found.unfinished)
-                typer.echo(("\n" if place else "") + writers[how](made), nl=False)
+                texts.append(writers[how](replace(made, unfinished=found.unfinished)))
+        typer.echo("\n".join(texts), nl=False)
 
 
 def _wanted(study: str | None, table: str | None) -> set[tuple[str, str]] | None:

@@ -6,7 +6,7 @@ import math
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,8 +43,11 @@ from pentathlon.targets import registry
 LOOKS = (5, 7, 10, 14, 20, 28, 40, 60)
 """Blocks after which it may be decided."""
 FEWEST_BLOCKS = 3
-WISHED_BLOCKS = 10
-"""So many blocks have precedence over more runs in each."""
+WISHED_BLOCKS = 6
+"""So many blocks have precedence over more runs in each. On a busy machine all of the noise is that
+of single runs (benches/README.md), so that boots beyond these cost more than they give."""
+ALONE_BLOCKS = 10
+"""Blocks of one system, which is described and not compared."""
 IN_BOOT_S = 0.5
 """What the runs of one boot take at least, where they are short: a boot costs time too."""
 OF_BOOT = 1.2
@@ -113,13 +116,16 @@ def try_command(
                 most_s,
                 [f"`{one_line(' '.join(one.words))}`" for one in found] or [f"the pack {pack}"],
             )
+            wanted = {
+                metric.name for one in ready.plan.study.workloads for metric in one.declared()
+            }
             directory = session.start(
                 ready,
                 out_directory,
                 None,
                 listener(ready.estimates),
                 claims=claims,
-                also=lambda directory: _limit(directory, most_s),
+                also=lambda directory: _limit(directory, most_s, wanted),
             )
         _finish(directory, save)
 
@@ -268,7 +274,7 @@ def _planned(
     if systems > 1:
         document["procedure"]["stopping"] = {"rule": "looks", "looks": _looks(blocks)}
     else:
-        document["procedure"]["blocks"] = min(blocks, WISHED_BLOCKS)
+        document["procedure"]["blocks"] = min(blocks, ALONE_BLOCKS)
     if together:
         document["procedure"]["pairing"] = "turns"
     document["seed"] = 1
@@ -324,14 +330,16 @@ def _show(ready: Ready, runs: int, most_s: float, measured: Sequence[str]) -> No
     )
 
 
-def _limit(directory: Path, most_s: float) -> Judge:
-    """Ends the study when its time is over, or when all that it does fails."""
+def _limit(directory: Path, most_s: float, wanted: Set[str]) -> Judge:
+    """Ends the study when its time is over, or when none of the metrics has a value."""
     until = time.monotonic() + most_s
 
     def enough(blocks: int) -> str | None:
         if blocks == 1:
             result = load_result(directory)
-            if not result.samples().height and result.failures().height:
+            # What is read beside each run, such as its CPU time, is not what was asked for.
+            measured = set(result.samples()["metric"].to_list()) & wanted
+            if not measured and result.failures().height:
                 return "nothing could be measured in the first block"
         return "the time of --limit is over" if time.monotonic() > until else None
 

@@ -94,12 +94,19 @@ def helpers() -> Iterator[Finding]:
     yield _counters()
     yield _links()
     if os.geteuid() == 0:
+        yield _netem()
+
+
+def _netem() -> Finding:
+    name = "links by netem"
+    try:
         lack = netem_lacking()
-        other = 'link_engine = "netem-uml", or sudo modprobe sch_netem'
-        yield Finding(
-            "helper", "links by netem", lack is None, lack or "link_engine = \"netem\"",
-            other if lack else None,
-        )  # fmt: skip
+    except TargetUnavailable as error:
+        return Finding("helper", name, False, error.reason, error.remedy)
+    if lack is None:
+        return Finding("helper", name, True, 'link_engine = "netem"')
+    other = 'link_engine = "netem-uml", or sudo modprobe sch_netem'
+    return Finding("helper", name, False, lack, other)
 
 
 def _links() -> Finding:

@@ -21,7 +21,7 @@ from pentathlon.evaluate.diagnostics.serial_correlation import (
     pooled_inflation,
     pooled_level,
 )
-from pentathlon.evaluate.estimators.moderated import FEWEST_ROWS, moderate, standardised
+from pentathlon.evaluate.estimators.moderated import FEWEST_ROWS, likeness, moderate, standardised
 from pentathlon.evaluate.estimators.paired import Paired
 from pentathlon.evaluate.estimators.ratio import ROUNDING
 from pentathlon.evaluate.estimators.welch import Estimate
@@ -52,21 +52,33 @@ class Borrowed:
         p_serial: pooled p value of "the order of the blocks does not matter"; None: not tested.
         inflation: factor on every row's standard error, above 1 where the blocks depend on their
             neighbours.
+        likeness: ρ̂² of all rows.
+        blocks: how many they have.
     """
 
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     p_serial: float | None = None
     inflation: float = 1.0
+    likeness: float = 0.0
+    blocks: int = 0
 
     @property
     def caution(self) -> str | None:
         """What the pooled test found wrong, in words, or None."""
-        if self.p_serial is None or self.inflation == 1.0:
+        if self.p_serial is None or self.p_serial > pooled_level(self.blocks, self.likeness):
             return None
+        wider = (self.inflation - 1.0) * 100.0
+        so = "rows do not borrow from each other" + (
+            f", and every interval is {wider:.0f} % wider" if wider >= 0.5 else ""
+        )
+        if self.p_serial > pooled_level(self.blocks, 0.0):
+            return (
+                f"the rows vary together, and {self.blocks} blocks cannot rule out that they "
+                f"depend on their neighbours in time (p = {self.p_serial:.2g}): {so}"
+            )
         return (
             "over all rows the blocks depend on their neighbours in time "
-            f"(p = {self.p_serial:.2g}): rows do not borrow from each other, and every interval "
-            f"is {(self.inflation - 1.0) * 100.0:.0f} % wider; what lasted longer than a block "
+            f"(p = {self.p_serial:.2g}): {so}; what lasted longer than a block "
             "may still look like a difference"
         )
 
@@ -98,10 +110,14 @@ def borrow(members: Sequence[Member]) -> Borrowed:
     whole = [one for one in members if one.row.borrowable == blocks and _varies(one.row)]
     if not whole:
         return Borrowed()
-    p_value = float(p_pooled(standardised(np.array([one.row.units for one in whole]))))
-    if p_value <= pooled_level(whole[0].row.count):
-        scaled = standardised(np.array([one.row.units for one in whole]))
-        return Borrowed(p_serial=p_value, inflation=float(pooled_inflation(scaled)))
+    ratios = np.array([one.row.units for one in whole])
+    scaled = standardised(ratios)
+    p_value, alike_rows, count = float(p_pooled(scaled)), float(likeness(ratios)), ratios.shape[-1]
+    if p_value <= pooled_level(count, alike_rows):
+        inflation = float(pooled_inflation(scaled))
+        return Borrowed(
+            p_serial=p_value, inflation=inflation, likeness=alike_rows, blocks=count
+        )  # fmt: skip
     alike = [one for one in members if one.row.borrowable == blocks and not _varies(one.row)]
     alike = [one for one in alike if one.score]
     together: dict[tuple[str, str], list[Member]] = {}
@@ -123,7 +139,7 @@ def borrow(members: Sequence[Member]) -> Borrowed:
             if names[one.key] == place:
                 variance = lent.of(one.row.estimate.error**2 * one.row.count)
                 found[one.key] = _estimate(one, float(variance), float(lent.freedom))
-    return Borrowed(found, p_value)
+    return Borrowed(found, p_value, likeness=alike_rows, blocks=count)
 
 
 def _estimate(one: Member, variance: float, freedom: float) -> Estimate:

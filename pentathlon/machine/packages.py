@@ -8,6 +8,7 @@ machine's apt is set up with.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,13 @@ class Package:
         }
 
 
+SOURCES = Path("/etc/apt")
+SOURCE = re.compile(
+    r"^(?:deb\s+(?:\[[^\]\n]*\]\s+)?|URIs:\s*)([a-z][a-z0-9+.-]*:\S+)", re.MULTILINE
+)
+"""An address in one of the two formats of sources.list(5)."""
+
+
 def mirror() -> str:
     """Address of the Debian mirror that this machine's apt uses.
 
@@ -73,13 +81,24 @@ def mirror() -> str:
         # Where `apt-get update` has not run yet, apt knows the address and nothing else.
         if "$(" in label and "/" not in release and not release.endswith("-security"):
             unread.append(site.rstrip("/"))
-    debian = [site for site in unread if site.endswith("/debian")]
+    debian = [site for site in (*unread, *_configured()) if site.endswith("/debian")]
     if debian:
         return debian[0]
     raise TargetUnavailable(
         "this machine's apt names no Debian mirror, so packages cannot be fetched",
         f"{MIRROR_VARIABLE}=ADDRESS pentathlon doctor --install",
     )
+
+
+def _configured() -> list[str]:
+    """Addresses in apt's configuration, which it does not report before it has read their lists."""
+    files = [SOURCES / "sources.list", *sorted((SOURCES / "sources.list.d").glob("*"))]
+    found = []
+    for file in files:
+        if file.suffix in (".list", ".sources") and file.is_file():
+            text = file.read_text(encoding="utf-8", errors="replace")
+            found += [address.rstrip("/") for address in SOURCE.findall(text)]
+    return found
 
 
 class ScratchApt:

@@ -42,6 +42,16 @@ def one_line(text: str) -> str:
     return "".join(" " if one in shown else control(one) or one for one in text)
 
 
+BREAK = "\x1f"
+"""Where a line may end inside a long name; takes no place, and no screen writes it."""
+
+
+def breakable(text: str) -> str:
+    """A name such as `memory.read.bandwidth[block_bytes=4096,variant=scalar]` or a path, on one
+    line, which a narrow screen breaks between its parts and not inside of them."""
+    return re.sub(r"([\[,/])(?=.)", rf"\1{BREAK}", one_line(text))
+
+
 MOST_SHOWN = 1000
 """Characters of a complaint: it may quote a value of any length."""
 

@@ -22,7 +22,6 @@ import time
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self
 
 from pentathlon.procedure.records import (
@@ -101,12 +100,7 @@ class Lock:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 

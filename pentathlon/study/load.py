@@ -184,7 +184,9 @@ def _validate(document: dict[str, Any]) -> tuple[Study | None, list[Problem]]:
             return Study.model_validate(_today(rest)), list(problems.values())
         except ValidationError as error:
             found = [translate(detail) for detail in error.errors()]
-            fresh = [problem for problem in found if problem.path not in problems]
+            # A table that lacks what was taken out of it is wrong for no reason of its own.
+            known = {*problems, *(path[:-1] for path in problems if path)}
+            fresh = [problem for problem in found if problem.path not in known]
             if not fresh:
                 break
             problems |= {problem.path: problem for problem in reversed(fresh)}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rich.table import Table
 from rich.text import Text
 
 from pentathlon.tables.grid import Grid
+from pentathlon.tables.sheet import Sheet
 
 
-def to_rich(grid: Grid) -> Table:
+def to_rich(grid: Grid) -> Sheet:
     """For the terminal."""
-    table = Table(title=Text(grid.title), title_justify="left", header_style="bold")
+    table = Sheet(title=Text(grid.title), header_style="bold")
     for group, heading, numeric in zip(grid.groups, grid.headings, grid.numeric, strict=True):
         text = f"{group}\n{heading}" if group else heading
         table.add_column(Text(text), justify="right" if numeric else "left")

@@ -46,6 +46,10 @@ def tree(source: Source, folder: Path, info: list[Entry], agents: list[Entry]) -
     found += [Entry(f"{TOP}/bin/{agent.name}", agent.data, agent.executable) for agent in agents]
     ours = [*source.files("pentathlon"), *info]
     found += [Entry(f"{site}/{entry.name}", entry.data, link=entry.link) for entry in ours]
+    found += [
+        Entry(f"{TOP}/share/pentathlon/{one.name}", one.data, one.executable)
+        for one in source.files("examples")
+    ]
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if not path.is_file():

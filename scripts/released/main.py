@@ -20,6 +20,7 @@ import image
 import installed
 import licences
 import sbom
+import shim
 import wheels
 from common import Entry, ReleaseError, Source, commit, compressed, tar
 
@@ -98,6 +99,8 @@ def build(source: Source, chosen: argparse.Namespace) -> dict[str, bytes]:
     if not parts & {"wheel", "deb", "oci"}:
         return made
     programs = agents(source, chosen)
+    # Among the files of the package, as what `metadata` made.
+    info = [*info, *shim.build(source)]
     if "wheel" in parts:
         made[wheels.name(source)] = wheels.write(source, info, programs)
     if not parts & {"deb", "oci"}:

@@ -56,6 +56,10 @@ def write(source: Source, info: list[Entry], agents: list[Entry]) -> bytes:
     top = f"pentathlon-{source.version}"
     entries = [*source.files("pentathlon"), *info]
     entries += [
+        Entry(f"{top}.data/data/share/pentathlon/{one.name}", one.data, one.executable)
+        for one in source.files("examples")
+    ]
+    entries += [
         Entry(f"{top}.data/scripts/{agent.name}", agent.data, agent.executable) for agent in agents
     ]
     tags = "".join(f"Tag: py3-none-{tag}\n" for tag in TAGS)

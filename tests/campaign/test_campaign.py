@@ -20,6 +20,8 @@ from tests.cli.conftest import STUDY, Shop
 from tests.targets.conftest import connections_ended, descendants, needs_root
 from tests.targets.sshd import Sshd
 
+pytestmark = pytest.mark.slow
+
 CPUS = sorted(os.sched_getaffinity(0))
 SAMPLES = 2 * 2 * 3 * 3 * 3
 """Of one machine: blocks, systems, workloads, cases, iterations."""

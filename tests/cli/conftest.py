@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -125,3 +126,15 @@ class Shop:
 @pytest.fixture
 def shop(tmp_path: Path) -> Shop:
     return Shop(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shop_of_module(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """Where a module measures once what each of its tests gets a copy of."""
+    return Shop(tmp_path_factory.mktemp("shop"))
+
+
+def copied(to: Shop, of: Shop) -> Shop:
+    """All that one directory holds, in the one of a test."""
+    shutil.copytree(of.directory, to.directory, dirs_exist_ok=True, symlinks=True)
+    return to

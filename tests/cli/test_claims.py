@@ -14,6 +14,8 @@ from pentathlon.report.export.files import MAKERS
 from pentathlon.store.query import load_result
 from tests.cli.conftest import STUDY, Shop
 
+pytestmark = pytest.mark.slow
+
 ONE = STUDY.replace('target = "local"\n\n', 'target = "local"\ncpus = [0]\n\n', 1)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import STUDY, Done, Shop
+from tests.cli.conftest import STUDY, Done, Shop, copied
 
 COMMANDS = [
     "run",
@@ -126,12 +126,18 @@ def test_the_pilot_of_a_broken_system_is_told(shop: Shop) -> None:
     assert 'The pilot of "b" failed' in done.out and "not counting b" in done.out
 
 
-@pytest.fixture
-def measured(shop: Shop) -> Path:
+@pytest.fixture(scope="module")
+def once(shop_of_module: Shop) -> Shop:
+    shop = shop_of_module
     text = STUDY.replace("cpus = [0]", 'parameters = { "fake.beta" = { slowdown_percent = 50 } }')
     done = shop.call("run", shop.write(text), "--no-pilot", "--no-report", "--blocks", "6")
     assert done.code == 0, done.err
-    return shop.result()
+    return shop
+
+
+@pytest.fixture
+def measured(shop: Shop, once: Shop) -> Path:
+    return copied(shop, once).result()
 
 
 def test_a_planted_slowdown_is_called_slower(shop: Shop, measured: Path) -> None:

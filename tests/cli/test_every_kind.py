@@ -91,7 +91,7 @@ def runs(shop: Shop, built: Path, document: dict[str, Any], kind: str) -> None:
     shop.directory.joinpath(built.name).symlink_to(built)
     shop.write(to_toml(document))
     done = shop.real("run", "study.toml", "--yes", "--no-pilot", "--no-report", "--out", "out")
-    if done.code == 2 and "cannot be prepared" in done.err:
+    if done.code == 3 and "cannot be prepared" in done.err:
         pytest.skip(done.err.strip().splitlines()[-1])
     assert done.code == 0, done.err
     result = load_result(shop.directory / "out")

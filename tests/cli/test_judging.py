@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from pentathlon.safeio.checksum import sealed, unsealed
-from tests.cli.conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop, copied
 
 ONE = STUDY.replace('[[system]]\nname = "b"\ntarget = "local"\ncpus = [0]\n', "").replace(
     "blocks = 2", "blocks = 4"
@@ -21,9 +21,17 @@ def measured(shop: Shop, name: str, text: str = ONE) -> str:
     return name
 
 
+@pytest.fixture(scope="module")
+def once(shop_of_module: Shop) -> Shop:
+    for name in ("before", "after"):
+        measured(shop_of_module, name)
+    return shop_of_module
+
+
 @pytest.fixture
-def pair(shop: Shop) -> tuple[str, str]:
-    return measured(shop, "before"), measured(shop, "after")
+def pair(shop: Shop, once: Shop) -> tuple[str, str]:
+    copied(shop, once)
+    return "before", "after"
 
 
 def slower(shop: Shop, name: str, factor: float, target: str = "slow") -> str:

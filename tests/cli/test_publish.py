@@ -14,6 +14,7 @@ import pytest
 from pentathlon.cli.exits import Exit
 from tests.cli.conftest import STUDY, Shop
 
+ORGANISATION = "Example University <https://ror.org/03yrm5c26>"
 AUTHOR = "Ada Example <https://orcid.org/0000-0002-1825-0097>"
 
 
@@ -23,7 +24,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     done = shop.call("run", shop.write(STUDY), "--yes", "--no-pilot", "--no-report", "--out", "r")
     assert done.code == 0, done.err
     words = ("--license", "CC-BY-4.0", "--author", AUTHOR, "--author", "B", "--date", "2026-01-31")
-    done = shop.call("publish", "r", *words)
+    done = shop.call("publish", "r", *words, "--organisation", ORGANISATION)
     assert done.code == 0, done.err
     assert (shop.directory / "r-crate" / "ro-crate-metadata.json").is_file()
     return shop
@@ -43,7 +44,18 @@ def test_the_metadata_are_those_of_the_specification(shop: Shop) -> None:
     assert root["@type"] == "Dataset" and root["datePublished"] == "2026-01-31"
     assert root["license"] == {"@id": "https://spdx.org/licenses/CC-BY-4.0"}
     assert {"name", "description"} <= set(root)
-    assert found["https://orcid.org/0000-0002-1825-0097"]["name"] == "Ada Example"
+    ada = found["https://orcid.org/0000-0002-1825-0097"]
+    assert ada["name"] == "Ada Example"
+    assert ada["affiliation"] == root["publisher"] == {"@id": "https://ror.org/03yrm5c26"}
+    university = found["https://ror.org/03yrm5c26"]
+    assert university["@type"] == "Organization" and university["name"] == "Example University"
+    # One reference stands for itself, as RO-Crate recommends.
+    assert not [
+        (one["@id"], name)
+        for one in found.values()
+        for name, value in one.items()
+        if isinstance(value, list) and len(value) == 1
+    ]
 
     # Every reference leads to an entity.
     def references(value: Any) -> list[str]:

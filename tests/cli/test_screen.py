@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,9 @@ from typer.testing import CliRunner
 
 from pentathlon.cli import characters, screen, start
 from pentathlon.cli.main import app
-from tests.cli.conftest import STUDY, Shop
+from pentathlon.safeio.escaping import breakable
+from pentathlon.tables.sheet import Sheet
+from tests.cli.conftest import STUDY, Shop, copied
 
 LATIN = "ascii", "latin-1"
 
@@ -106,12 +109,18 @@ def test_a_file_name_that_is_no_unicode() -> None:
     assert printed("results/\udcff") == "results/\\xff\n"
 
 
-@pytest.fixture
-def measured(shop: Shop) -> Path:
+@pytest.fixture(scope="module")
+def once(shop_of_module: Shop) -> Shop:
+    shop = shop_of_module
     text = STUDY.replace("cpus = [0]", 'parameters = { "fake.beta" = { slowdown_percent = 50 } }')
     done = shop.call("run", shop.write(text), "--no-pilot", "--no-report", "--blocks", "6")
     assert done.code == 0, done.err
-    return shop.result()
+    return shop
+
+
+@pytest.fixture
+def measured(shop: Shop, once: Shop) -> Path:
+    return copied(shop, once).result()
 
 
 @pytest.mark.parametrize("encoding", LATIN)
@@ -144,6 +153,65 @@ def test_every_screen_in_encodings_without_our_signs(
         assert "�" not in done.stdout, words
         if "json" in words:
             json.loads(done.stdout)
+
+
+PARTS = re.compile(r"[\s,\[/]+")
+"""Between which a line may end."""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_no_word_is_broken_in_80_columns(
+    shop: Shop, measured: Path, encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(start, "begin", screen.prepare_streams)
+
+    def words_of(width: int, *words: str | Path) -> set[str]:
+        monkeypatch.setattr(screen.out, "width", width)
+        done = CliRunner(charset=encoding).invoke(
+            app, [str(word) for word in words], env=shop.variables()
+        )
+        assert done.exit_code < 6 and done.stdout, (words, done.stderr)
+        assert all(len(line) <= width for line in done.stdout.splitlines()), words
+        return {word for word in PARTS.split(done.stdout) if re.search("[A-Za-z]{2}", word)}
+
+    # One file of a known name, so that no path is longer than the screen.
+    short = shop.directory / "r"
+    measured.rename(short)
+    monkeypatch.chdir(shop.directory)
+    for words in (
+        ["compare", "r", "--full"],
+        ["compare", "r", "--tables"],
+        ["gate", "r"],
+        ["results", "show", "r"],
+        ["plan", "--allocate", "r"],
+        ["catalog"],
+        ["published", "show", "martinovic2012", "3"],
+        ["link", "profiles"],
+    ):
+        broken = words_of(80, *words) - words_of(5000, *words)
+        assert not broken, (words, broken)
+
+
+def test_a_sheet_keeps_words_whole_or_lists_its_rows() -> None:
+    sheet = Sheet(under=("why",))
+    for name in ("metric", "number", "why"):
+        sheet.add_column(name)
+    sheet.add_row(
+        breakable("memory.read[block_bytes=4096,variant=scalar]"), "12345678", "a long reason"
+    )
+    assert printed(sheet, width=120).splitlines()[1].split() == [
+        "memory.read[block_bytes=4096,variant=scalar]", "12345678", "a", "long", "reason",
+    ]  # fmt: skip
+    below = printed(sheet, width=40).splitlines()
+    assert [line.split() for line in below] == [
+        ["metric", "number"],
+        ["memory.read[block_bytes=4096,", "12345678"],
+        ["variant=scalar]"],
+        ["a", "long", "reason"],
+    ]
+    listed = printed(sheet, width=24).splitlines()
+    assert listed[0].strip() == "memory.read["
+    assert "    number  12345678" in [line.rstrip() for line in listed]
 
 
 @pytest.mark.parametrize("words", ["--help", "published show martinovic2012 3 --format csv"])

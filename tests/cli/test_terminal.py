@@ -14,6 +14,8 @@ import pytest
 
 from tests.cli.conftest import STUDY, Shop
 
+pytestmark = pytest.mark.slow
+
 CHANGING = STUDY.replace("cpus = [0]", "settings = { cpu_quota_percent = 90.0 }")
 
 

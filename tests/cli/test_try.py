@@ -111,6 +111,7 @@ def test_what_fails_ends_the_study_with_its_last_lines(real: Shop) -> None:
     assert r'the pattern "rate: (\d+)" matches nothing of the output; its last lines: speed: 4' in (
         done.out
     )
+    assert "nothing could be measured in the first block" in done.err
     done = real.real("try", "--out", "third", "--", "./nowhere")
     assert 'unsupported, the program "./nowhere" is missing' in done.out
 
@@ -137,7 +138,11 @@ def test_a_difference_between_what_systems_did_is_no_comparison(real: Shop) -> N
         (["--limit", "soon", "--", "x"], '--limit is "soon"; give a time from 1s to 24h'),
         (["--metric", "x", "--", "x"], "--metric needs --unit"),
         (["--metric", "x", "--unit", "s", "--", "x"], "--metric needs --higher or --lower"),
-        (["--metric", "(", "--unit", "s", "--lower", "--", "x"], "--metric: "),
+        (
+            ["--metric", "(", "--unit", "s", "--lower", "--", "x"],
+            'error: --metric: "(" is no regular expression of Python: missing ), '
+            "unterminated subpattern at position 0\n",
+        ),
         (["--unit", "s", "--", "x"], "belong to --metric"),
         (["--higher", "--lower", "--", "x"], "exclude each other"),
         (["--same", "(", "--", "x"], "--same: "),

@@ -7,8 +7,14 @@ import pytest
 
 from benches.calibration import whole
 from pentathlon.evaluate.compare import Judge, Judgement, Pair, p_borne
-from pentathlon.evaluate.diagnostics.serial_correlation import p_pooled, pooled_inflation
-from pentathlon.evaluate.estimators.moderated import standardised
+from pentathlon.evaluate.diagnostics.serial_correlation import (
+    COMMON_LEVEL,
+    LIKENESS,
+    p_pooled,
+    pooled_inflation,
+    pooled_level,
+)
+from pentathlon.evaluate.estimators.moderated import likeness, standardised
 from pentathlon.evaluate.estimators.ratio import delta_log
 from pentathlon.evaluate.estimators.welch import Estimate
 from pentathlon.evaluate.rule import Rule
@@ -36,7 +42,8 @@ def judged(system: np.ndarray, reference: np.ndarray, *, moderated: bool) -> Jud
 
 @pytest.mark.parametrize("moderated", [False, True])
 @pytest.mark.parametrize(
-    "name", ["rows of unlike noise", "two modes, 50/50", "clock of two ticks", "serial"]
+    "name",
+    ["rows of unlike noise", "two modes, 50/50", "clock of two ticks", "serial", "half shared"],
 )
 def test_the_simulation_says_what_the_evaluation_says(name, moderated):
     cell = next(one for one in whole.CELLS if name in one.name)
@@ -96,6 +103,33 @@ def test_blocks_that_follow_their_neighbours_stop_the_borrowing_and_widen_the_in
         width = one.effect.high_percent - one.effect.low_percent
         assert width > 1.1 * (own.high_percent - own.low_percent)
         assert judgement.cautions[0] in one.cautions
+
+
+def test_rows_that_vary_together_borrow_only_where_little_speaks_for_dependence():
+    generator = np.random.default_rng(12)
+    cell = next(one for one in whole.CELLS if "half of the variance" in one.name)
+    system, reference = cell.draw(generator, 40, 5)
+    ratios = reference - system
+    alike, p_values = likeness(ratios), p_pooled(standardised(ratios))
+    between = (alike > LIKENESS) & (p_values > 0.05) & (p_values <= COMMON_LEVEL)
+    above = (alike > LIKENESS) & (p_values > COMMON_LEVEL)
+    for chosen, borrows in ((np.argmax(between), False), (np.argmax(above), True)):
+        assert (between | above)[chosen]
+        judgement = judged(system[chosen], reference[chosen], moderated=True)
+        lent = [one.effect.moderated is not None for one in judgement.comparisons.values()]
+        assert all(lent) if borrows else not any(lent)
+        stated = any("cannot rule out that they depend" in one for one in judgement.cautions)
+        assert stated != borrows
+
+
+def test_the_level_of_the_pooled_test():
+    generator = np.random.default_rng(13)
+    common, own = generator.standard_normal((2, 100, 50, 5))
+    assert np.mean(likeness(own)) < 0.01
+    assert 0.05 < np.mean(likeness(common[:, :1] + own)) < 0.25
+    assert likeness(own[:, :1]).max() == 0.0
+    assert pooled_level(5, np.array([0.01, 0.05])).tolist() == [0.05, COMMON_LEVEL]
+    assert pooled_level(10, np.array([0.01, 0.05])).tolist() == [0.02, 0.02]
 
 
 def test_the_pooled_test_is_exact_and_sees_what_rows_share():

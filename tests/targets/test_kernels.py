@@ -215,6 +215,7 @@ def indextargets(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(packages.MIRROR_VARIABLE, raising=False)
     monkeypatch.setattr(packages, "on_path", lambda program: Path("/usr/bin") / program)
     monkeypatch.setattr(packages, "_call", lambda *_args, **_options: text)
+    monkeypatch.setattr(packages, "SOURCES", Path("/nonexistent"))
 
 
 def test_the_mirror_is_the_machines_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,6 +226,31 @@ def test_the_mirror_is_the_machines_own(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch,
     )
     assert packages.mirror() == "file:/mirror/debian"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "sources.list",
+            "# deb http://old/debian sid main\ndeb [arch=amd64] http://here/debian/ sid main",
+        ),
+        ("sources.list.d/debian.sources", "Types: deb\nURIs: http://here/debian\nSuites: sid\n"),
+    ],
+)
+def test_the_mirror_of_the_configuration_where_apt_has_read_no_list(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, text: str
+) -> None:
+    monkeypatch.delenv(packages.MIRROR_VARIABLE, raising=False)
+    monkeypatch.setattr(packages, "_call", lambda *_: "")
+    monkeypatch.setattr(packages, "on_path", lambda program: Path("/usr/bin") / program)
+    monkeypatch.setattr(packages, "SOURCES", tmp_path)
+    with pytest.raises(TargetUnavailable, match="names no Debian mirror"):
+        packages.mirror()
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    assert packages.mirror() == "http://here/debian"
 
 
 def test_the_mirror_before_the_first_update(monkeypatch: pytest.MonkeyPatch) -> None:

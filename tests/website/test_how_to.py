@@ -22,6 +22,8 @@ from pentathlon.study.write import to_toml
 from website.markdown import blocks, commands
 from website.staging import DOCS
 
+pytestmark = pytest.mark.slow
+
 PAGES = sorted(one.stem for one in (DOCS / "how-to").glob("*.md") if one.stem != "index")
 
 ELSEWHERE = ("kernel", "memory", "ssh", "uml_args", "accelerator", "agent", "cpus")

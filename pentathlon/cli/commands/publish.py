@@ -50,6 +50,13 @@ def publish(
         list[str] | None,
         typer.Option("--author", help="Name, with <ORCID address>; may be repeated."),
     ] = None,
+    organisation: Annotated[
+        str,
+        typer.Option(
+            "--organisation",
+            help="Publisher, and affiliation of the authors, with its <address>.",
+        ),
+    ] = "",
     date: Annotated[
         str, typer.Option("--date", help="Day of publication, YYYY-MM-DD.", show_default="today")
     ] = "",
@@ -64,5 +71,10 @@ def publish(
         work.check(result)
     else:
         work.publish(
-            result, directory=directory, license_=license_, authors=authors or [], date=date
+            result,
+            directory=directory,
+            license_=license_,
+            authors=authors or [],
+            organisation=organisation,
+            date=date,
         )

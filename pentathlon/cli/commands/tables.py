@@ -12,7 +12,8 @@ from pentathlon.cli.commands import existing
 
 HELP = """Print the tables of the published studies with your own systems in the columns.
 
-A table appears if at least one of its rows was measured.
+A table appears if at least one of its rows was measured. Of a factorial design the effects of its
+factors come first (`--table effects` prints them alone).
 
 Examples:
 

@@ -27,6 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.derived.model import ReadAhead
@@ -50,6 +51,10 @@ that simulated limits, and those that devices were configured with, lie in the i
 PLACES = 9
 """Places inside a gap of the grid at which the limit is tried."""
 OVERHEADS = 40
+NO_LENGTH = 1e-12
+"""Square below which what is left of a step is rounding."""
+
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,7 @@ def _without(x: Values, target: Values) -> float:
 
 
 def _search(x: Values, advantage: Values, sigma: float) -> _Fit:
-    gaps = [_gap(x, advantage / sigma, gap) for gap in range(1, len(x) - 2)]
+    gaps = _best_of_gaps(x, advantage / sigma)
     best = min(gaps, key=lambda one: one.score)
     near = [number for number, one in enumerate(gaps, 1) if one.score <= best.score + WILKS_95]
     return replace(
@@ -117,43 +122,70 @@ def _search(x: Values, advantage: Values, sigma: float) -> _Fit:
     )
 
 
-def _gap(x: Values, target: Values, gap: int) -> _Fit:
-    """The best curve with a limit in one gap, in units of the error.
+def _best_of_gaps(x: Values, target: Values) -> list[_Fit]:
+    """The best curve with a limit in each gap of the grid, in units of the error.
 
     The fall may not rise with the chunk, nor may the jump: reading ahead never costs more than it
     brings to smaller chunks. Where it would, the part is left out. Beyond the limit the level may
-    change twice more, either way.
+    change twice more, either way. All places of all gaps are fitted at once: gaps x places x
+    columns x chunks.
     """
-    best = _Fit(math.inf, 0.0, 0, 0.0, 0.0)
-    penalty = math.log(len(x))
-    one, places = np.ones_like(x), np.arange(len(x))
-    below = (places <= gap).astype(np.float64)
-    beyond = np.array([places >= at for at in range(gap + 2, len(x))], dtype=np.float64)
-    for limit in np.linspace(x[gap], x[gap + 1], PLACES):
-        fall = np.maximum(0.0, limit - x)
-        for parts in ([fall], [below], [fall, below]):
-            columns = np.array([one, *parts])
-            for steps in range(1 + MOST_STEPS):
-                if steps:
-                    columns = np.array([*columns, beyond[_clearest(columns, beyond, target)]])
-                squares, solved = _squares(columns, target)
-                gains = solved[1 : 1 + len(parts)]
-                # A step costs its height and its place, and must be clear besides.
-                count = 2 + len(parts) + 2 * steps
-                score = squares + count * penalty + steps * STEP
-                if score < best.score and not np.any(gains < 0):
-                    gained = sum(a * part[0] for a, part in zip(gains, parts, strict=True))
-                    best = _Fit(score, squares, count, float(solved[0]), float(gained))
+    penalty, places = math.log(len(x)), np.arange(len(x))
+    gaps = np.arange(1, len(x) - 2)
+    limits = np.linspace(x[gaps], x[gaps + 1], PLACES, axis=1)
+    fall = np.maximum(0.0, limits[:, :, None] - x)
+    below = np.broadcast_to(places <= gaps[:, None, None], fall.shape).astype(np.float64)
+    steps = (places >= places[:, None]).astype(np.float64)
+    beyond = places >= gaps[:, None] + 2
+    best = [_Fit(math.inf, 0.0, 0, 0.0, 0.0) for _ in gaps]
+    for parts in ([fall], [below], [fall, below]):
+        columns = np.stack([np.ones_like(fall), *parts], axis=2)
+        new = np.ones(fall.shape[:2], dtype=bool)
+        for count in range(1 + MOST_STEPS):
+            if count:
+                added, new = _clearest(columns, steps, beyond, target)
+                columns = np.concatenate([columns, added[:, :, None, :]], axis=2)
+            squares, solved = _fitted(columns, new, target)
+            gains = solved[:, :, 1 : 1 + len(parts)]
+            # A step costs its height and its place, and must be clear besides.
+            parameters = 2 + len(parts) + 2 * count
+            score = squares + parameters * penalty + count * STEP
+            score[~new | np.any(gains < 0, axis=2)] = math.inf
+            for gap, place in enumerate(np.argmin(score, axis=1)):
+                if score[gap, place] < best[gap].score:
+                    gained = sum(
+                        float(a * part[gap, place, 0])
+                        for a, part in zip(gains[gap, place], parts, strict=True)
+                    )
+                    best[gap] = _Fit(
+                        float(score[gap, place]), float(squares[gap, place]), parameters,
+                        float(solved[gap, place, 0]), gained,
+                    )  # fmt: skip
     return best
 
 
-def _clearest(design: Values, steps: Values, target: Values) -> int:
-    """Which of the steps explains most of what the design leaves of the target."""
-    own = np.linalg.qr(design.T)[0]
-    left = target - own @ (own.T @ target)
-    across = steps - (steps @ own) @ own.T
-    lengths = np.maximum(np.sum(across**2, axis=1), 1e-12)
-    return int(np.argmax((across @ left) ** 2 / lengths))
+def _clearest(
+    columns: Values, steps: Values, beyond: Flags, target: Values
+) -> tuple[Values, Flags]:
+    """Which of the steps beyond each gap explains most of what the columns leave of the target, and
+    whether that step is no combination of the columns."""
+    own = np.linalg.qr(np.swapaxes(columns, 2, 3))[0]
+    left = target - (own @ (target @ own)[..., None])[..., 0]
+    across = steps - (steps @ own) @ np.swapaxes(own, 2, 3)
+    lengths = np.sum(across**2, axis=3)
+    explained = (across @ left[..., None])[..., 0] ** 2 / np.maximum(lengths, NO_LENGTH)
+    chosen = np.argmax(np.where(beyond[:, None, :], explained, -1.0), axis=2)
+    clear = np.take_along_axis(lengths, chosen[..., None], axis=2)[..., 0] > NO_LENGTH
+    return steps[chosen], clear
+
+
+def _fitted(columns: Values, solvable: Flags, target: Values) -> tuple[Values, Values]:
+    """Least squares by the normal equations: the squares that are left, and the solutions."""
+    products = columns @ np.swapaxes(columns, 2, 3)
+    products[~solvable] = np.eye(columns.shape[2])
+    solved = np.asarray(np.linalg.solve(products, (columns @ target)[..., None]), dtype=np.float64)
+    left = target - np.sum(solved * columns, axis=2)
+    return np.sum(left**2, axis=2), solved[..., 0]
 
 
 def _squares(design: Values, target: Values) -> tuple[float, Values]:

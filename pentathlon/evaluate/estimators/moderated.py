@@ -85,12 +85,12 @@ def moderate(ratios: Values, floor: Values | float = 0.0) -> Moderated:
     rows, blocks = ratios.shape[-2:]
     free = float(blocks - 1)
     variance = np.maximum(ratios.var(axis=-1, ddof=1), floor)
-    likeness = _likeness(ratios)
-    shared = (1.0 + (rows - 1) * likeness) / rows
+    alike = likeness(ratios)
+    shared = (1.0 + (rows - 1) * alike) / rows
 
     logs = np.log(variance) - special.digamma(free / 2.0) + np.log(free / 2.0)
     centre = logs.mean(axis=-1)
-    spread = logs.var(axis=-1, ddof=1) - special.polygamma(1, free / 2.0) * (1.0 - likeness)
+    spread = logs.var(axis=-1, ddof=1) - special.polygamma(1, free / 2.0) * (1.0 - alike)
     prior_freedom = np.where(
         spread > 0.0, 2.0 * trigamma_inverse(np.where(spread > 0.0, spread, 1.0)), np.inf
     )
@@ -116,14 +116,18 @@ def moderate(ratios: Values, floor: Values | float = 0.0) -> Moderated:
     )
 
 
-def _likeness(ratios: Values) -> Values:
-    """Mean squared correlation of different rows' residuals less its bias 1/ν, not below 0."""
+def likeness(ratios: Values) -> Values:
+    """ρ̂²: the mean squared correlation of different rows' residuals less its bias 1/ν, from 0 to 1.
+
+    Args:
+        ratios: log-ratios, (studies..., rows, blocks).
+    """
     rows, blocks = ratios.shape[-2:]
     scaled = standardised(ratios)
     # Σ r² over all pairs of rows is that of the blocks' products, which are far fewer.
     products = np.swapaxes(scaled, -1, -2) @ scaled
     squares = np.sum(products**2, axis=(-1, -2))
-    mean = (squares - rows) / (rows * (rows - 1))
+    mean = (squares - rows) / max(rows * (rows - 1), 1)
     return np.asarray(np.clip(mean - 1.0 / (blocks - 1), 0.0, 1.0), dtype=np.float64)
 
 

@@ -6,7 +6,7 @@ Texts are rounded for reading; CSV and JSON hold the numbers themselves, in full
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pentathlon.literature.filled.table import Cell, Filled, Judgement, Line
 from pentathlon.tables.grid import Grid, GridCell
@@ -134,13 +134,16 @@ def _side(one: Judgement | None, part: str) -> GridCell:
     return GridCell("", missing=known is None, value=known)
 
 
-def to_json(tables: Sequence[Filled], unfinished: str = "") -> str:
+def to_json(
+    tables: Sequence[Filled], unfinished: str = "", before: Sequence[Mapping[str, object]] = ()
+) -> str:
     """All tables as JSON: numbers as numbers, null where there is none, with the reason.
 
     Args:
         unfinished: how far a run is that has not ended; "" if it has.
+        before: other tables of the result, which come first.
     """
-    found = [_mapping(one, unfinished) for one in tables]
+    found = [*before, *(_mapping(one, unfinished) for one in tables)]
     return json.dumps(found, ensure_ascii=False, indent=1)
 
 

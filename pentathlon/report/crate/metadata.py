@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -29,6 +29,8 @@ CONTEXT = [
 ]
 ORCID = re.compile(r"^(.*\S)\s*<(https://orcid\.org/\d{4}-\d{4}-\d{4}-\d{3}[\dX])>$")
 """How an author is named with an identifier."""
+ADDRESSED = re.compile(r"^(.*\S)\s*<(https?://[^\s<>]+)>$")
+"""How an organisation is named with its address."""
 NO_LICENSE = "#license"
 
 TYPES: Mapping[str, tuple[str, str]] = {
@@ -51,6 +53,7 @@ MEANINGS: Mapping[str, str] = {
     "report.html": "The report",
     "evaluation.json": "The judgement in full precision",
     "evaluation.csv": "The judgement as a table",
+    "effects.csv": "The effects of the factorial design as a table",
     "methods.md": "What was compared, how it was measured and judged",
     "methods.bib": "What the methods cite",
 }
@@ -64,11 +67,14 @@ class Published:
         authors: names, with an ORCID in angle brackets where there is one.
         license: an SPDX identifier, or an address; "" where none is stated.
         date: day of the publication, as ISO 8601.
+        organisation: publisher, and affiliation of the authors; with an address in angle
+            brackets, such as its ROR; "" where none is stated.
     """
 
     authors: tuple[str, ...]
     license: str
     date: str
+    organisation: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,8 @@ def document(
     """The metadata as JSON-LD."""
     study = evaluation.study
     agents = [_agent(build, one) for build, one in sorted(run.agents.items())]
-    authors = [_person(name) for name in published.authors]
+    organisation = _organisation(published.organisation)
+    authors = [_person(name, organisation) for name in published.authors]
     license_ = _license(published.license)
     root: dict[str, Any] = {
         "@id": "./",
@@ -101,7 +108,9 @@ def document(
         "mentions": {"@id": "#run"},
     }
     if authors:
-        root["author"] = [{"@id": one["@id"]} for one in authors]
+        root["author"] = _references(str(one["@id"]) for one in authors)
+    if organisation:
+        root["publisher"] = {"@id": organisation["@id"]}
     names = {one.path for one in entries}
     graph: list[dict[str, Any]] = [
         {
@@ -119,6 +128,7 @@ def document(
             "value": study.plan_hash,
         },
         *authors,
+        *([organisation] if organisation else []),
         *map(_file, entries),
         {
             "@id": "#run",
@@ -126,9 +136,9 @@ def document(
             "name": f"Run of {study.name}",
             "startTime": run.started,
             "endTime": run.ended,
-            "instrument": [{"@id": "#pentathlon"}, *({"@id": one["@id"]} for one in agents)],
-            "object": [{"@id": name} for name in ("study.toml", "plan.json") if name in names],
-            "result": [{"@id": "journal.jsonl"}],
+            "instrument": _references(["#pentathlon", *(str(one["@id"]) for one in agents)]),
+            "object": _references(name for name in ("study.toml", "plan.json") if name in names),
+            "result": {"@id": "journal.jsonl"},
         },
         {
             "@id": "#pentathlon",
@@ -142,10 +152,10 @@ def document(
             "@type": "CreateAction",
             "name": "Judgement and report",
             "instrument": {"@id": "#judge"},
-            "object": [{"@id": "journal.jsonl"}],
-            "result": [
-                {"@id": name} for name in ("evaluation.json", "report.html") if name in names
-            ],
+            "object": {"@id": "journal.jsonl"},
+            "result": _references(
+                name for name in ("evaluation.json", "report.html") if name in names
+            ),
         },
         {
             "@id": "#judge",
@@ -170,6 +180,12 @@ def _description(evaluation: Evaluation) -> str:
     if study.unfinished:
         parts.append(f"The study is {study.unfinished}.")
     return " ".join(parts) or study.title
+
+
+def _references(ids: Iterable[str]) -> dict[str, str] | list[dict[str, str]]:
+    """One reference as it is, several as a list: the compact form of JSON-LD."""
+    found = [{"@id": one} for one in ids]
+    return found[0] if len(found) == 1 else found
 
 
 def _id(path: str) -> str:
@@ -208,10 +224,24 @@ def _agent(build: str, stated: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _person(name: str) -> dict[str, Any]:
-    if found := ORCID.match(name):
-        return {"@id": found[2], "@type": "Person", "name": found[1]}
-    return {"@id": f"#{quote(name)}", "@type": "Person", "name": name}
+def _person(name: str, organisation: Mapping[str, Any] | None) -> dict[str, Any]:
+    found = ORCID.match(name)
+    person: dict[str, Any] = {
+        "@id": found[2] if found else f"#{quote(name)}",
+        "@type": "Person",
+        "name": found[1] if found else name,
+    }
+    if organisation:
+        person["affiliation"] = {"@id": organisation["@id"]}
+    return person
+
+
+def _organisation(name: str) -> dict[str, Any] | None:
+    if not name:
+        return None
+    if found := ADDRESSED.match(name):
+        return {"@id": found[2], "@type": "Organization", "name": found[1], "url": found[2]}
+    return {"@id": f"#organisation-{quote(name)}", "@type": "Organization", "name": name}
 
 
 def _license(name: str) -> dict[str, Any]:

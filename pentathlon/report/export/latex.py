@@ -11,6 +11,7 @@ from pentathlon.literature.filled.write import grid
 from pentathlon.report import links as emulated_links
 from pentathlon.report import posthoc
 from pentathlon.report.answer import sentence
+from pentathlon.report.export import effects_table
 from pentathlon.report.export.area_table import area_table
 from pentathlon.safeio import escaping
 from pentathlon.tables.latex import document_part, to_longtable
@@ -27,7 +28,12 @@ def to_latex(evaluation: Evaluation) -> str:
         rf"\noindent\textbf{{{escaping.latex(text)}}}\par"
         for text in (*first, *warnings(evaluation))
     ]
-    tables = [
+    tables = []
+    if evaluation.factorial is not None:
+        title = f"{study.title}: {effects_table.TITLE.lower()}{unfinished}{marked}"
+        made = effects_table.effects_table(evaluation, evaluation.factorial, title)
+        tables.append(to_longtable(made, "tab:effects"))
+    tables += [
         to_longtable(
             area_table(evaluation, area, f"{study.title}: {area}{unfinished}{marked}"),
             f"tab:{area}",

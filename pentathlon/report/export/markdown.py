@@ -6,9 +6,11 @@ from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.warnings import warnings
 from pentathlon.literature.filled.fill import fill
 from pentathlon.literature.filled.write import grid
+from pentathlon.report import factorial as words
 from pentathlon.report import links as emulated_links
 from pentathlon.report import posthoc
 from pentathlon.report.answer import answers, sentence
+from pentathlon.report.export import effects_table
 from pentathlon.report.export.area_table import area_table
 from pentathlon.safeio.escaping import markdown
 from pentathlon.study.counting import count_text
@@ -28,6 +30,7 @@ def to_markdown(evaluation: Evaluation) -> str:
     if marked := posthoc.words(evaluation):
         lines += [f"> {markdown(marked)}", ""]
     lines += [f"> **{markdown(text)}**\n" for text in warnings(evaluation)]
+    lines += _design(evaluation)
     for answer in answers(evaluation):
         lines += [f"**{markdown(answer.headline)}**", ""]
         lines += [f"> {markdown(sentence(caution))}\n" for caution in answer.cautions]
@@ -59,3 +62,18 @@ def to_markdown(evaluation: Evaluation) -> str:
         how = "imported" if study.in_blocks else "imported, judged unpaired"
     lines.append(f"Plan `{study.plan_hash}`, {how}{marked}.")
     return "\n".join(lines) + "\n"
+
+
+def _design(evaluation: Evaluation) -> list[str]:
+    """Of a factorial design: which factors matter, how sure that is, and every effect."""
+    found = evaluation.factorial
+    if found is None:
+        return []
+    lines = [f"**{markdown(words.headline(found))}**", ""]
+    lines += [f"- {markdown(f'{one.term}: {one.words}')}" for one in found.ranking]
+    lines += [f"- {markdown(text)}" for text in words.aliases(found)]
+    lines += ["", *(f"> {markdown(sentence(text))}\n" for text in found.cautions)]
+    lines += [markdown(words.sureness(evaluation, found)), ""]
+    lines += [f"## {effects_table.TITLE}", ""]
+    lines += [*pipe_table(effects_table.effects_table(evaluation, found)), ""]
+    return [*lines, markdown(effects_table.NOTE), ""]

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pentathlon.evaluate.display import is_known
-from pentathlon.evaluate.model import Effect, Evaluation
+from pentathlon.evaluate.model import Effect, Evaluation, Row
 from pentathlon.evaluate.model_aggregate import Mean
+from pentathlon.evaluate.model_factorial import Factorial
 from pentathlon.report import posthoc
 from pentathlon.report.answer import compared
 from pentathlon.report.areas import TOGETHER
+from pentathlon.report.factorial import contrast_words
 from pentathlon.safeio import escaping
 
 MOST_ROWS = 40
@@ -35,6 +37,8 @@ class Line:
 def to_siunitx(evaluation: Evaluation) -> str:
     """For each system a table of the areas, and one of the metrics that are decided."""
     parts = [f"{HEAD}% Plan {escaping.latex_comment(evaluation.study.plan_hash)}\n"]
+    if evaluation.factorial is not None:
+        parts += _effects(evaluation, evaluation.factorial)
     for pair in evaluation.pairs:
         against = f"{pair.system} against {evaluation.study.reference}"
         areas = list(_areas(evaluation, pair.system))
@@ -53,6 +57,27 @@ def to_siunitx(evaluation: Evaluation) -> str:
     if len(parts) == 1:
         parts.append("% Nothing was compared.\n")
     return "\n".join(parts)
+
+
+def _effects(evaluation: Evaluation, found: Factorial) -> Iterator[str]:
+    """The effects of a factorial design that are shown, the terms in their ranking."""
+    for ranked in found.ranking:
+        shown = [one for one in found.of(ranked.term) if one.verdict.is_shown]
+        for start in range(0, len(shown), MOST_ROWS):
+            part = shown[start : start + MOST_ROWS]
+            lines = [
+                Line(_name(evaluation.row(one.key)), one.percent, one.low_percent, one.high_percent)
+                for one in part
+            ]
+            more = f", part {start // MOST_ROWS + 1}" if len(shown) > MOST_ROWS else ""
+            compared = contrast_words(found.term(ranked.term))
+            title = f"Shown effects of {ranked.term} ({compared}){more}"
+            label = f"effects-{ranked.term}{f'-{start // MOST_ROWS + 1}' if more else ''}"
+            yield _table(evaluation, title, label, "Metric", lines)
+
+
+def _name(row: Row) -> str:
+    return f"{row.title}, {row.case_text}" if row.case_text else row.title
 
 
 def _areas(evaluation: Evaluation, system: str) -> Iterator[Line]:
@@ -80,8 +105,7 @@ def _decided(evaluation: Evaluation, system: str) -> Iterator[Line]:
     ]
     found.sort(key=lambda one: -abs(one[1].mean))
     for row, effect in found:
-        name = f"{row.title}, {row.case_text}" if row.case_text else row.title
-        yield _of_effect(name, effect)
+        yield _of_effect(_name(row), effect)
 
 
 def _of_effect(name: str, effect: Effect) -> Line:

@@ -197,7 +197,7 @@ def _labels(own: Sequence[Point], most: int) -> list[str]:
         tail = ", ".join(part for part in case if part not in shared)
         title = "" if one_title and tail else one.row["t"]
         room = 2 * most - len(tail) - 4 if len(tail) > most // 2 else most - len(tail) - 1
-        labels.append(" ".join(filter(None, (clipped(title, max(room, 8)), tail))))
+        labels.append(": ".join(filter(None, (clipped(title, max(room, 8)), tail))))
     return ["\n".join(wrap(label, most, max_lines=2, placeholder="…")) for label in labels]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from pentathlon.evaluate.display import signed_percent
@@ -13,6 +12,7 @@ from pentathlon.report.fleet import words
 from pentathlon.report.terminal.opening import SIGNS, STYLES
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 MOST_ROWS = 20
 
@@ -55,7 +55,7 @@ def _table(fleet: Fleet, rows: list[FleetRowResult], console: Console, full: boo
     telling.sort(key=lambda row: -abs(row.percent or 0.0))
     shown = rows if full else telling[:MOST_ROWS]
     if shown:
-        table = Table(box=None, pad_edge=False, header_style="bold dim")
+        table = Sheet(header_style="bold dim")
         table.add_column("metric", overflow="fold", min_width=16)
         table.add_column("speed %", justify="right", no_wrap=True)
         table.add_column("interval", no_wrap=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from pentathlon.evaluate.model import Evaluation
@@ -12,6 +11,7 @@ from pentathlon.evaluate.model_factorial import Factorial
 from pentathlon.report import factorial as words
 from pentathlon.report.answer import sentence
 from pentathlon.safeio.escaping import one_line
+from pentathlon.tables.sheet import Sheet
 
 MARKS = {words.MATTERS: "■", words.NOTHING: "=", words.OPEN: "?"}
 STYLES = {words.MATTERS: "bold cyan", words.NOTHING: "default", words.OPEN: "dim"}
@@ -22,7 +22,7 @@ def render(evaluation: Evaluation, found: Factorial, console: Console, *, tables
     """Print the answer; with `tables` every effect."""
     console.print()
     console.print(Text(one_line(words.headline(found)), style="bold"))
-    grid = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1, 0, 0))
+    grid = Sheet(show_header=False, padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", min_width=12)
     grid.add_column(overflow="fold")
@@ -52,9 +52,7 @@ def _effects(evaluation: Evaluation, found: Factorial, console: Console) -> None
         title = Text(one_line(ranked.term), style="bold").append(
             f"  {one_line(compared)}", style="not bold"
         )
-        table = Table(
-            title=title, title_justify="left", box=None, pad_edge=False, header_style="bold dim"
-        )
+        table = Sheet(title=title, header_style="bold dim")
         table.add_column("metric", overflow="fold", min_width=16)
         table.add_column("speed %", justify="right", no_wrap=True)
         table.add_column("interval", justify="right", no_wrap=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from pentathlon.evaluate.display import interval_text, percent_text, scale, significant
@@ -16,10 +15,13 @@ from pentathlon.report.failures import across
 from pentathlon.report.terminal.distribution import picture
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 WIDTH = 48
 """Characters of a distribution."""
 NARROW = 76
+LONGEST_HEADER = 16
+"""Longer titles stand in the sentence above the table."""
 
 STYLES = {1: "bold cyan", -1: "bold yellow", 0: "bold"}
 
@@ -32,7 +34,7 @@ def render(evaluation: Evaluation, console: Console) -> None:
         name = f"{row.title}: " if len({one.title for one in scores}) > 1 else ""
         for sentence, sign in sentences(evaluation, row, name):
             console.print(Text(one_line(sentence), style=STYLES[sign]))
-        console.print(_table(evaluation, row))
+        console.print(_fitting(evaluation, row, console))
         lines = picture(_means(evaluation, row), row.unit, WIDTH if console.width >= NARROW else 24)
         wide = max((len(name) for name, _ in lines), default=0)
         for name, shown in lines:
@@ -90,8 +92,8 @@ def _sentence(evaluation: Evaluation, row: Row, one: Comparison) -> str:
         text = f"{one.system} is as fast as {reference}{place}, within {delta} {shown}"
     elif one.verdict is Verdict.UNSTABLE:
         text = (
-            f"The blocks contradict each other{place}, so nothing is said of {one.system} and "
-            f"{reference}: {one.reason} {shown}"
+            f"No verdict on {one.system} and {reference}{place}: the blocks contradict each other; "
+            f"{one.reason} {shown}"
         )
     else:
         text = (
@@ -115,16 +117,27 @@ def _value(row: Row, value: float) -> str:
     return f"{significant(value / divisor, 4)} {unit}"
 
 
-def _table(evaluation: Evaluation, row: Row) -> Table:
+def _fitting(evaluation: Evaluation, row: Row, console: Console) -> Sheet:
+    """The table with as much context beside the metric as the terminal has room for."""
     beside = [
         other
         for other in evaluation.rows
         if not other.score and other.workload == row.workload and other.case == row.case
     ]
-    table = Table(box=None, pad_edge=False, header_style="bold dim", padding=(0, 2, 0, 0))
-    table.add_column("system", overflow="fold")
+    table = _table(evaluation, row, beside)
+    unbounded = console.options.update(max_width=1000)
+    while beside and console.measure(table, options=unbounded).maximum > console.width:
+        beside.pop()
+        table = _table(evaluation, row, beside)
+    return table
+
+
+def _table(evaluation: Evaluation, row: Row, beside: Sequence[Row]) -> Sheet:
+    table = Sheet(header_style="bold dim", padding=(0, 2, 0, 0))
+    table.add_column("system", min_width=min(16, _longest_name(evaluation)), no_wrap=True)
+    title = _plain(row)
     for name in (
-        _plain(row),
+        title if len(title) <= LONGEST_HEADER else "value",
         f"± {starts.plurals(evaluation).rpartition(' ')[2]}",
         "speed %",
         "interval",
@@ -150,6 +163,10 @@ def _table(evaluation: Evaluation, row: Row) -> Table:
             cells.append(_value(one, own.mean) if own else "–")
         table.add_row(*cells)
     return table
+
+
+def _longest_name(evaluation: Evaluation) -> int:
+    return max(len(one_line(system.name)) for system in evaluation.systems)
 
 
 def _plain(row: Row) -> str:

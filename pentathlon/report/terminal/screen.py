@@ -35,12 +35,15 @@ from pentathlon.report.terminal import factorial, opening
 from pentathlon.report.terminal.opening import INDENT, LOUD, STYLES, style_of
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
+from pentathlon.tables.sheet import Sheet
 
 MOST_FINDINGS = 8
 FEW_FINDINGS = 4
 """On the first screen, which has no tables."""
 WIDE = 118
 """Columns of a terminal that the interval needs too."""
+WHY = "why"
+"""Heading of what qualifies a verdict; below its row where it would be a thin column."""
 FEWEST_FOLDED = 3
 """A curve of so many rows is one line of the table, unless all rows are requested."""
 
@@ -150,7 +153,7 @@ def _decision(one: Decision, console: Console) -> None:
         console.print(Padding(Text(text, style="dim"), (0, 0, 0, 2), expand=False))
     if len(one.parts) < 2:
         return
-    table = Table(box=None, pad_edge=False, header_style="bold dim", padding=(0, 2, 0, 0))
+    table = Sheet(header_style="bold dim", padding=(0, 2, 0, 0))
     for name, right in (("part", False), ("weight", True), ("speed %", True), ("interval", True)):
         table.add_column(name, justify="right" if right else "left", no_wrap=right)
     table.add_column("", overflow="fold")
@@ -191,9 +194,7 @@ class _Table:
         title = Text(f"{area.capitalize()}{', ranges' if folded else ''}", style="bold")
         if self.other is not None:
             title.append(f"  {self.other} against {reference}", style="not bold")
-        table = Table(
-            title=title, title_justify="left", box=None, pad_edge=False, header_style="bold dim"
-        )
+        table = Sheet(title=title, under=(WHY, "verdict"), header_style="bold dim")
         exact = not self.narrow and not folded
         means = not (self.narrow and folded and self.other is not None)
         table.add_column("metric", overflow="fold", min_width=16)
@@ -211,9 +212,24 @@ class _Table:
             table.add_column("verdict", overflow="fold", min_width=12)
             if self._across_layers():
                 table.add_column("compares", style="magenta", overflow="fold")
+            if any(self._why(group) for group in groups):
+                table.add_column(WHY, overflow="fold")
         for group in groups:
-            table.add_row(*self._cells(group, means, exact))
+            cells = [*self._cells(group, means, exact)]
+            if self.other is not None and table.columns[-1].header == WHY:
+                cells.append(self._why(group))
+            table.add_row(*cells)
         return table
+
+    def _why(self, group: Sequence[Row]) -> str:
+        """What qualifies the verdict of a row that has a line of its own."""
+        if self.other is None or len(group) > 1:
+            return ""
+        one = group[0].comparison(self.other)
+        if one is None:
+            return ""
+        shown = self.full or one.verdict in {Verdict.INVALID, Verdict.NOT_MEASURED}
+        return one.reason if shown else ""
 
     def _across_layers(self) -> bool:
         """Whether the rows compare layers and not kernels."""
@@ -245,13 +261,10 @@ class _Table:
 
     def _verdict(self, one: Comparison) -> Text:
         text = Text(one.words, style=style_of(one.verdict))
-        shown = self.full or one.verdict in {Verdict.INVALID, Verdict.NOT_MEASURED}
         if any(_of_parameters(caution) for caution in one.cautions):
             text.append(" †", style="default not bold")
         if opposed(one):
             text.append(" ‡", style="default not bold")
-        if shown and one.reason:
-            text.append(f": {one.reason}", style="default not bold")
         return text
 
 
@@ -376,11 +389,8 @@ def _levels(evaluation: Evaluation, console: Console) -> None:
     curves = [curve for curve in evaluation.curves if curve.unit != "ns/B"]
     if not curves:
         return
-    table = Table(
+    table = Sheet(
         title=Text("Cache levels from the latency curves", style="bold"),
-        title_justify="left",
-        box=None,
-        pad_edge=False,
         header_style="bold dim",
     )
     for name in ("curve", "level", "claimed", "step found", "", "systems"):

@@ -34,7 +34,8 @@ def has_amx(cpuinfo: str | None = None) -> bool:
 
 
 def build() -> Path:
-    """The wrapper as a shared library; it is compiled once and kept in the cache.
+    """The wrapper as a shared library: that of the wheel where this machine's C library loads it,
+    else it is compiled once and kept in the cache.
 
     One that differs from its record there is compiled again.
 
@@ -42,6 +43,8 @@ def build() -> Path:
         TargetUnavailable: there is no C compiler, or it cannot compile the wrapper.
     """
     name = f"ptrace-shim-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]}.so"
+    if _loads(shipped := SOURCE.with_name(name)):
+        return shipped
     directory = cache_dir() / "shim"
     library = directory / name
     record = library.with_suffix(".sha256")
@@ -69,6 +72,19 @@ def build() -> Path:
         fresh.rename(library)
         noted.rename(record)
     return library
+
+
+def _loads(library: Path) -> bool:
+    """Whether a program of this machine starts with the library, of which the loader then reports
+    nothing."""
+    program = on_path("true")
+    if program is None or not library.is_file():
+        return False
+    done = subprocess.run(
+        [str(program)], capture_output=True, timeout=10, check=False,
+        env={"LD_PRELOAD": str(library)},
+    )  # fmt: skip
+    return done.returncode == 0 and not done.stderr
 
 
 def _is_recorded(library: Path, record: Path) -> bool:

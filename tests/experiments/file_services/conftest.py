@@ -138,7 +138,8 @@ def every_task_runs(bench: Bench, *, fewest: bool = False) -> None:
     """Each task by each of its protocols over the link of `WAN`, with small files.
 
     Args:
-        fewest: by one protocol; a virtual machine whose CPU is translated takes its time.
+        fewest: by one protocol each; all run between namespaces and other machines
+            (test_remote.py), so that ends of other kinds need not repeat each.
     """
     small: dict[str, Any] = {"document_bytes": [20_000], "files": 3}
     for task, protocols in TASKS.items():

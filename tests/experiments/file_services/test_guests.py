@@ -183,7 +183,7 @@ def test_every_task_runs_between_a_guest_and_a_namespace(
             guest_is_client,
             not guest_is_client,
         )
-        every_task_runs(bench := Bench(Testbeds(testbed), tmp_path))
+        every_task_runs(bench := Bench(Testbeds(testbed), tmp_path), fewest=True)
         if lacking("files.portal", ["http3"]) is None:
             http_3_runs(bench)
     finally:

@@ -17,7 +17,10 @@ from tests.fakes.synthetic import Maker, items
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium: apt install chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(BROWSER is None, reason="no chromium: apt install chromium"),
+]
 
 
 def after_scripts(path, profile):

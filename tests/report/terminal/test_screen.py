@@ -9,6 +9,7 @@ from rich.console import Console
 
 from pentathlon.evaluate import evaluate
 from pentathlon.report.answer import answers, between, speed_words
+from pentathlon.report.terminal import one_screen
 from pentathlon.report.terminal.screen import render
 from tests.fakes.synthetic import Item, Maker, items, same
 
@@ -118,3 +119,15 @@ def test_no_line_is_wider_than_the_terminal(evaluation, width):
     lines = shown(evaluation, width=width).splitlines()
     assert max(len(line) for line in lines) <= width
     assert any("verdict" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_one_screen_shows_whose_values_they_are_at_any_width(width):
+    chosen = [item for item in items() if item.workload == "arithmetic.operations"][:1]
+    judged = evaluate(Maker(factors={"uml-6.1": same, "uml-newest": same}, chosen=chosen).make())
+    text = io.StringIO()
+    one_screen.render(judged, Console(file=text, width=width))
+    [head, *lines] = text.getvalue()[text.getvalue().index("system ") :].splitlines()
+    assert "value" in head and "interval" in head
+    assert [line.split()[0] for line in lines[:2]] == ["uml-6.1", "uml-newest"]
+    assert "reference" in lines[0] and "…" not in "".join([head, *lines[:2]])

@@ -138,7 +138,7 @@ fn try_guard(orders: &Orders) -> io::Result<u8> {
     // From here on the id of the group may become another's.
     let held = group.lock().expect("no thread panics").take();
     let status = child.wait()?;
-    descendants::end(&[], None);
+    descendants::end(&[]);
     // Where it is a job, what is left in it ends here; a process group has nothing to drop.
     #[allow(clippy::drop_non_drop)]
     drop(held);

@@ -293,7 +293,7 @@ impl<W: Write> Session<W> {
         let status = child.wait()?;
         if assignment.task.command.is_some() {
             // What a command started, if its worker could not end it.
-            descendants::end(&[], None);
+            descendants::end(&[]);
         }
         reader.join().ok();
         listener?;

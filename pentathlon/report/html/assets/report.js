@@ -112,14 +112,16 @@
     const e = row.e[s];
     if (!e || e[0] === null || row.o) return [];
     const [r, lo, hi, alo, ahi, v] = e;
-    return [{ row, label: row.c && row.k.includes("[") ? `${row.t} ${row.c}` : row.t, x: row.x, g: row.g, s, r, lo, hi, alo, ahi, verdict: data.verdicts[v] }];
+    return [{ row, label: row.c && row.k.includes("[") ? `${row.t}: ${row.c}` : row.t, x: row.x, g: row.g, s, r, lo, hi, alo, ahi, verdict: data.verdicts[v] }];
   });
   /* A label that fits: the title gives way, since the case distinguishes rows. */
   const short = (points, most) => {
     const of = new Map(points.map((p) => [p.label, p.tail]));
     return (label) => {
-      const tail = of.get(label), title = tail && label.endsWith(` ${tail}`) ? label.slice(0, -tail.length - 1) : "";
+      const tail = of.get(label), title = tail && label.endsWith(`: ${tail}`) ? label.slice(0, -tail.length - 2) : "";
       if (label.length <= most) return label;
+      // Of a long case the beginning gives way too: cases mostly differ at their ends.
+      if (title && tail.length > most - 8) return `${title.slice(0, 8).trimEnd()}…${tail.slice(9 - most)}`;
       if (!title) return `${label.slice(0, most - 1)}…`;
       return `${title.slice(0, Math.max(most - tail.length - 2, 6)).trimEnd()}… ${tail}`;
     };
@@ -130,13 +132,13 @@
     const alike = points.length > 1 ? cases[0].filter((part) => cases.every((own) => own.includes(part))) : [];
     points.forEach((p, i) => {
       p.tail = cases[i].filter((part) => !alike.includes(part)).join(", ");
-      if (p.label !== p.row.t) p.label = [p.row.t, p.tail].filter(Boolean).join(" ");
+      if (p.label !== p.row.t) p.label = [p.row.t, p.tail].filter(Boolean).join(": ");
     });
   };
   const paint = (p) => p.verdict.startsWith("faster") ? "var(--up)" : p.verdict.startsWith("slower") ? "var(--down)"
     : p.verdict === "unstable" || p.verdict === "invalid" ? "var(--loud)"
     : p.verdict === "equivalent" || p.verdict === "negligible" ? "var(--even)" : "var(--soft)";
-  const tooltip = (p) => `${p.row.c ? `${p.row.t} ${p.row.c}` : p.row.t}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
+  const tooltip = (p) => `${p.row.c ? `${p.row.t}: ${p.row.c}` : p.row.t}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
 
   /* Axes with a text at each of the given ticks; the library's own would leave some without one. */
   const axisX = (values, text) => Plot.axisX(values, { text, anchor: "bottom" });
@@ -266,6 +268,9 @@
       const axis = levels(lines.flatMap(each_).map((p) => p.y));
       const styles = [...new Set(lines.map((one) => one.c))];
       const symbol = { domain: styles, range: SYMBOLS };
+      // What all styles have in common distinguishes no lines.
+      const parts = styles.map((c) => c.split(", ")), alike = parts[0].filter((one) => parts.every((own) => own.includes(one)));
+      const name = (c) => c.split(", ").filter((one) => !alike.includes(one)).join(", ") || c;
       return [grid(width, d3.groups(lines, (one) => one.s), ([s, own], each) => {
         const points = own.flatMap(each_);
         const ends = own.map((one) => each_(one).at(-1)).sort((a, b) => b.y - a.y);
@@ -274,6 +279,8 @@
         const y = d3.scaleLog(axis.domain, [room, 0]);
         let last = -Infinity;
         for (const end of ends) { last = Math.max(y(end.y), last + 14); end.at = y.invert(last); }
+        let below = room;
+        for (const end of [...ends].reverse()) { below = Math.min(y(end.at), below); end.at = y.invert(below); below -= 14; }
         return panel(names[s], Plot.plot({
           width: each, height, marginLeft: 52, marginRight: 76, marginTop: 22, marginBottom: 38, style,
           ariaLabel: `Time per repetition on ${names[s]}`,
@@ -286,7 +293,7 @@
             axisY(axis.ticks, compact),
             Plot.line(points, { x: "x", y: "y", z: "c", stroke: colour(s), strokeWidth: 1.3 }),
             Plot.dot(points, { x: "x", y: "y", symbol: "c", fill: "var(--paper)", stroke: colour(s), strokeWidth: 1.4, r: 3.6 }),
-            Plot.text(ends, { x: "x", y: "at", text: "c", textAnchor: "start", dx: 10, fill: "var(--ink)" }),
+            Plot.text(ends, { x: "x", y: "at", text: (end) => name(end.c), textAnchor: "start", dx: 10, fill: "var(--ink)" }),
             Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${p.c}, ${number(p.x)} repetitions\n${number(p.y)} ${unit} each`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
           ],
         }));

@@ -4,6 +4,10 @@
 use super::{turns, Context, Failure};
 use crate::clock::Clock;
 use pentathlon_protocol::{command, Case, Delta, Event, Phase};
+use std::time::{Duration, Instant};
+
+/// Runs that end within so long are reported together.
+const TOGETHER: Duration = Duration::from_millis(50);
 
 /// What the system accounted to a program and to those of its children that it has waited for; none
 /// where it does not report it.
@@ -49,6 +53,7 @@ impl Context<'_> {
     pub fn executions(&mut self, case: &Case, runs: &mut dyn Runs) {
         self.progress(case);
         let turns = turns::of_programs(self.gate);
+        let mut reported = Instant::now();
         for (phase, iteration) in self.settings.phases() {
             if turns && phase == Phase::Measure {
                 self.wait(case, Some(iteration));
@@ -89,8 +94,12 @@ impl Context<'_> {
                                 ..machine
                             },
                         })));
-                    // Between two runs nothing is measured, and their output need not pile up here.
-                    self.emitter.flush().ok();
+                    // Whoever listens works on what is written while the next run takes place, so
+                    // that short runs are reported together; a long one does not wait for the next.
+                    if reported.elapsed() >= TOGETHER {
+                        self.emitter.flush().ok();
+                        reported = Instant::now();
+                    }
                 }
                 Err(failure) => {
                     self.fail(Some(case), &failure);

@@ -2,12 +2,35 @@
 //! `proc_pid_stat(5)`.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ADOPTS: AtomicBool = AtomicBool::new(false);
 
 /// From now on whoever is left behind below this process becomes its child, also one that leads a
 /// session of its own.
 pub fn adopt() {
     // SAFETY: plain integers.
-    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong) };
+    let result = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong) };
+    ADOPTS.store(result == 0, Ordering::Relaxed);
+}
+
+/// Whether this process finds every descendant, also those whose parents have ended and were collected.
+pub fn are_found() -> bool {
+    ADOPTS.load(Ordering::Relaxed)
+}
+
+/// Whether this process has no descendant at all, ended or not. One call to the system, where
+/// [`living`] reads a file of every process of the machine.
+pub fn none() -> bool {
+    // SAFETY: siginfo_t is plain data, for which all zeros is a value; the kernel fills it in.
+    let result = unsafe {
+        let mut reported: libc::siginfo_t = std::mem::zeroed();
+        let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        libc::waitid(libc::P_ALL, 0, &mut reported, how)
+    };
+    let childless =
+        result != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ECHILD);
+    childless && are_found()
 }
 
 /// Living descendants of this process but those of `kept`, with the names of their programs.
@@ -55,8 +78,8 @@ fn parse(stat: &str) -> Option<(u32, char, String)> {
 }
 
 /// Ends the living descendants but those of `kept` until there are none, and collects those that
-/// were left to this process; `leader` is left to be collected by whoever started it.
-pub fn end(kept: &[u32], leader: Option<u32>) {
+/// were left to this process. Whoever started a child by itself has collected it before.
+pub fn end(kept: &[u32]) {
     // Each turn also meets what was started while the one before went on.
     for _ in 0..1000 {
         let found = living(kept);
@@ -64,7 +87,7 @@ pub fn end(kept: &[u32], leader: Option<u32>) {
             // SAFETY: plain integers; a descendant of this process.
             unsafe { libc::kill(*id as libc::pid_t, libc::SIGKILL) };
         }
-        collect(leader);
+        collect();
         if found.is_empty() {
             return;
         }
@@ -98,8 +121,8 @@ pub fn end_marked(name: &str, value: &str) {
     }
 }
 
-/// Collects the children that have ended, but the leader.
-fn collect(leader: Option<u32>) {
+/// Collects the children that have ended.
+fn collect() {
     loop {
         // SAFETY: siginfo_t is plain data, for which all zeros is a value; the kernel fills it in.
         let id = unsafe {
@@ -110,8 +133,7 @@ fn collect(leader: Option<u32>) {
             }
             reported.si_pid()
         };
-        // The leader hides whoever ended after it; they are collected with this process then.
-        if id == 0 || leader == Some(id as u32) {
+        if id == 0 {
             return;
         }
         // SAFETY: an ended child of this process, and no place to write to.

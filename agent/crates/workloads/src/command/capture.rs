@@ -1,5 +1,6 @@
 //! What a program writes: read as it comes, the end of it kept, and too much of it reported.
 
+use super::ready::Ready;
 use pentathlon_protocol::command::MOST_OUTPUT;
 use std::fs::File;
 use std::io::{self, PipeReader, Read, Seek};
@@ -15,11 +16,13 @@ impl Capture {
         mut stream: PipeReader,
         keep: usize,
         flooded: impl FnOnce() + Send + 'static,
+        ready: Ready,
     ) -> Self {
         Self(std::thread::spawn(move || {
             let mut flooded = Some(flooded);
             let (mut kept, mut total) = (Vec::new(), 0);
             let mut buffer = vec![0; 64 << 10];
+            drop(ready);
             loop {
                 let count = match stream.read(&mut buffer) {
                     Ok(0) | Err(_) => return (end(kept, keep), total),

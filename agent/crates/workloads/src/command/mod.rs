@@ -5,6 +5,7 @@ mod capture;
 mod directory;
 mod environment;
 mod program;
+mod ready;
 mod run;
 mod watch;
 
@@ -87,7 +88,7 @@ impl pentathlon_harness::Workload for Runner {
         if let Some(group) = place.group.take() {
             group.kill();
         }
-        descendants::end(&[], None);
+        descendants::end(&[]);
         outcome
     }
 }

@@ -2,6 +2,7 @@
 //! before its start to when its end is known, and ended with everything that it started.
 
 use super::capture::{self, Capture};
+use super::ready::Ready;
 use super::watch::{Watch, Why};
 use super::{environment, program};
 use pentathlon_harness::clock::{monotonic_ns, Clock};
@@ -62,9 +63,11 @@ pub fn one(
         .stdin(Stdio::null());
     program::name(&mut command, &words[0]);
     own_group(&mut command);
-    let streams = Streams::of(&mut command, after, &watch)
+    let (ready, others) = Ready::new();
+    let streams = Streams::of(&mut command, after, &watch, &ready)
         .map_err(|error| Failure::system("a place for the output of a command", &error))?;
-    let limit = watch.limit(Duration::from_secs_f64(of.timeout_s), directory);
+    let limit = watch.limit(Duration::from_secs_f64(of.timeout_s), directory, ready);
+    others.wait();
 
     let from = clock.map_or_else(monotonic_ns, Clock::ticks);
     let ended = command.spawn().and_then(|child| {
@@ -79,19 +82,19 @@ pub fn one(
     let (why, group) = watch.over();
     limit.join().ok();
     let mut left = Vec::new();
-    if let After::End(kept) = after {
-        let leader = ended.as_ref().ok().map(std::process::Child::id);
-        left = leaves(kept);
-        // Where descendants cannot be found, this is what reaches them.
-        if let Some(group) = &group {
-            group.kill();
-        }
-        descendants::end(kept, leader);
+    let ends = matches!(after, After::End(_));
+    // Where descendants cannot be found, this is what reaches them; its number is free once the
+    // program is collected.
+    if let Some(group) = group.as_ref().filter(|_| ends && !descendants::are_found()) {
+        group.kill();
     }
     let collected = ended.and_then(accounted::collect);
     if let After::End(kept) = after {
-        // Those that the program hid while it had not been collected.
-        descendants::end(kept, None);
+        // Most programs leave nobody, and after these every process of the machine need not be read.
+        if !descendants::none() {
+            left = leaves(kept);
+            descendants::end(kept);
+        }
     }
     let (output, error) = streams.finish();
     let (ending, used) =
@@ -131,6 +134,7 @@ impl Streams {
         command: &mut std::process::Command,
         after: After<'_>,
         watch: &Watch,
+        ready: &Ready,
     ) -> io::Result<Self> {
         if let After::Stay(path) = after {
             let file = std::fs::File::create(path)?;
@@ -145,8 +149,8 @@ impl Streams {
         let (err, error) = io::pipe()?;
         command.stdout(output).stderr(error);
         Ok(Self::Pipes(
-            Capture::start(out, KEPT_OUTPUT, flooded()),
-            Capture::start(err, KEPT_ERROR, flooded()),
+            Capture::start(out, KEPT_OUTPUT, flooded(), ready.clone()),
+            Capture::start(err, KEPT_ERROR, flooded(), ready.clone()),
         ))
     }
 

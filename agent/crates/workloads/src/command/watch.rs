@@ -1,5 +1,6 @@
 //! What ends a program before it ends by itself: its time is over, or it writes too much.
 
+use super::ready::Ready;
 use pentathlon_os::accounted;
 use pentathlon_os::disk::place;
 use pentathlon_os::process::Group;
@@ -37,13 +38,14 @@ pub struct Watch(Arc<(Mutex<State>, Condvar)>);
 
 impl Watch {
     /// Ends the program when the time is over, or the disk of its directory almost full.
-    pub fn limit(&self, limit: Duration, directory: &Path) -> JoinHandle<()> {
+    pub fn limit(&self, limit: Duration, directory: &Path, ready: Ready) -> JoinHandle<()> {
         let watch = self.clone();
         let directory = PathBuf::from(directory);
         std::thread::spawn(move || {
             let free = || place::free_bytes(&directory).ok().flatten();
             let kept = free().map(kept_free);
             let deadline = Instant::now() + limit;
+            drop(ready);
             loop {
                 let left = deadline.saturating_duration_since(Instant::now());
                 if left.is_zero() {
@@ -130,7 +132,11 @@ mod tests {
     #[test]
     fn the_watch_ends_with_the_program() {
         let watch = Watch::default();
-        let limit = watch.limit(Duration::from_secs(3600), &std::env::temp_dir());
+        let limit = watch.limit(
+            Duration::from_secs(3600),
+            &std::env::temp_dir(),
+            Ready::new().0,
+        );
         assert_eq!(watch.over().0, None);
         limit.join().unwrap();
     }

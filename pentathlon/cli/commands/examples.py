@@ -1,0 +1,32 @@
+"""`pentathlon examples`: the study files that come with the program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+HELP = """List the study files that come with the program, or copy them into a directory.
+
+docs/examples.md states what each of them needs and how long it takes.
+
+Examples:
+
+    pentathlon examples
+
+    pentathlon examples --to examples
+
+    pentathlon run examples/two-kernels.toml
+"""
+
+
+def examples(
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="DIRECTORY", help="Copy all of them into this directory."),
+    ] = None,
+) -> None:
+    from pentathlon.cli import examples as work
+
+    work.examples(to)
