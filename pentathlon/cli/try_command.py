@@ -43,8 +43,11 @@ from pentathlon.targets import registry
 LOOKS = (5, 7, 10, 14, 20, 28, 40, 60)
 """Blocks after which it may be decided."""
 FEWEST_BLOCKS = 3
-WISHED_BLOCKS = 10
-"""So many blocks have precedence over more runs in each."""
+WISHED_BLOCKS = 6
+"""So many blocks have precedence over more runs in each. On a busy machine all of the noise is that
+of single runs (benches/README.md), so that boots beyond these cost more than they give."""
+ALONE_BLOCKS = 10
+"""Blocks of one system, which is described and not compared."""
 IN_BOOT_S = 0.5
 """What the runs of one boot take at least, where they are short: a boot costs time too."""
 OF_BOOT = 1.2
@@ -271,7 +274,7 @@ def _planned(
     if systems > 1:
         document["procedure"]["stopping"] = {"rule": "looks", "looks": _looks(blocks)}
     else:
-        document["procedure"]["blocks"] = min(blocks, WISHED_BLOCKS)
+        document["procedure"]["blocks"] = min(blocks, ALONE_BLOCKS)
     if together:
         document["procedure"]["pairing"] = "turns"
     document["seed"] = 1
