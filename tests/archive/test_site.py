@@ -94,3 +94,15 @@ def test_only_new_changes_alarm(held: Path, tmp_path: Path) -> None:
     alerts.unlink()
     code, text = call(*words[:-1], "/nowhere/at-all")
     assert code == 2 and "cannot be run" in text
+
+
+def test_tables_are_those_of_one_result_of_an_archive(held: Path) -> None:
+    code, text = call("tables", held, "--where", 'name = "night-003"', "--format", "json")
+    assert code == 0 and json.loads(text) == []
+    for words, sentence in (
+        ((held,), "--where chooses 10 results"),
+        ((held, "--where", 'name = "none"'), "has no result that --where"),
+        ((held.parent / "results" / "night-003", "--where", 'name = "x"'), "chooses from an"),
+    ):
+        code, text = call("tables", *words)
+        assert code == 2 and sentence in text.replace("\n", " "), text
