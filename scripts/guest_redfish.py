@@ -59,6 +59,8 @@ def serve() -> None:
     password = (place / "bmc.password").read_bytes()
     digest = bcrypt.hashpw(password, bcrypt.gensalt(4)).decode()
     (place / "bmc.htpasswd").write_text(f"bench:{digest}\n")
+    state = place / "redfish"
+    state.mkdir(exist_ok=True)
     fakedriver.FakeDriver = Guest
     one: dict[str, Any] = {"uuid": SYSTEM, "name": "guest", "power_state": "On", "nics": []}
     main.app.configure(
@@ -66,7 +68,7 @@ def serve() -> None:
             "SUSHY_EMULATOR_AUTH_FILE": str(place / "bmc.htpasswd"),
             "SUSHY_EMULATOR_FAKE_DRIVER": True,
             "SUSHY_EMULATOR_FAKE_SYSTEMS": [one],
-            "SUSHY_EMULATOR_STATE_DIR": str(place),
+            "SUSHY_EMULATOR_STATE_DIR": str(state),
             "SUSHY_EMULATOR_FEATURE_SET": "minimum",
         }
     )

@@ -24,6 +24,7 @@ END_S = 10.0
 
 READY = "ready in "
 FILES = "files in "
+TAKEN = "taken by "
 """How the guard's messages begin (agent/crates/session/src/guard.rs)."""
 
 
@@ -34,28 +35,45 @@ def words(
     files: bool = False,
     placed: bool = False,
     home: str | None = None,
+    owner: str | None = None,
 ) -> list[str]:
     """The agent's arguments that start a guard.
 
     Args:
-        below: where it makes its private directory; None: in the system's temporary directory.
+        below: where it makes its private directory; None: in `home`, or in the system's temporary
+            directory.
         files: whether files are sent first (`GuardedSession.open`).
         placed: whether it removes the agent's own file at the end.
         home: the session's directory there, whose file `undo` lists what puts changes back.
+        owner: the machine that it is started from, a blank, and who it is for people; with it the
+            guard refuses to start beside a session of another machine (`Taken`).
     """
     options = [*(["--below", below] if below else []), *(["--files"] if files else [])]
     options += ["--home", home] if home else []
+    options += ["--owner", owner] if owner else []
     return ["guard", *options, *(["--placed"] if placed else []), verb]
+
+
+class Taken(TargetError):
+    """A session of another machine is there.
+
+    Attributes:
+        who: it is, for people.
+    """
+
+    def __init__(self, who: str) -> None:
+        super().__init__(f"a run of {who} is there")
+        self.who = who
 
 
 class GuardedSession(ProcessSession):
     """A session that lets the guard clean up before it ends what holds the guard.
 
     Attributes:
-        directory: the guard's private directory over there, once the session is open.
+        private: the guard's private directory over there, once the session is open.
     """
 
-    directory: str = ""
+    private: str = ""
 
     def open(self, files: bytes | None, timeout_s: float) -> None:
         """Wait for the guard, and send it the files of commands.
@@ -69,14 +87,18 @@ class GuardedSession(ProcessSession):
         """
         deadline = self._started + timeout_s
         try:
-            self.directory = self._told(READY, b"", deadline)
+            self.private = self._told(READY, b"", deadline)
             if files is not None:
                 self._launch.supplied = self._told(FILES, files, deadline)
-            self._launch.scratch = self.directory
+            self._launch.scratch = self.private
         except BaseException:
             self.stop()
             raise
         self.boot_seconds = time.monotonic() - self._started
+
+    def begin(self) -> None:
+        """Let the guard start its verb, which it does when something comes: an empty line."""
+        os.write(self._request, b"\n")
 
     def _told(self, beginning: str, to_send: bytes, deadline: float) -> str:
         """What follows in the guard's message that begins so."""
@@ -85,12 +107,14 @@ class GuardedSession(ProcessSession):
             message = str(document.get("message", ""))
             if document["event"] == "log" and message.startswith(beginning):
                 return message.removeprefix(beginning)
+            if document["event"] == "log" and message.startswith(TAKEN):
+                raise Taken(message.removeprefix(TAKEN))
             raise TargetError(f'the agent sent "{document["event"]}" before its guard was ready')
         raise AssertionError("unreachable: the pump ends by raising")
 
     def _how_it_ended(self) -> str:
         text = super()._how_it_ended()
-        if self.directory:
+        if self.private:
             return text
         return text.replace("the agent", "it", 1).replace(' before "done"', "", 1)
 

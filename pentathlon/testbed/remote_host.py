@@ -1,12 +1,13 @@
 """Another machine as an end of a link: an agent over there, and what it changes for the time.
 
 Each change is written down over there before it is made, as the command that puts it back. The
-guard (`guard.py`) runs these commands when the session ends, however it ends.
+session's guard (agent/crates/session/src/home.rs) runs these commands when the session ends,
+however it ends.
 """
 
 from __future__ import annotations
 
-import shlex
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,11 +20,7 @@ LOOK_S = 30.0
 """Longest time for a look at the machine, in seconds."""
 
 # Words: the session's directory, lines.
-NOTE = r"""
-directory=$1; shift
-{ printf '%s\n' "$@"; cat "$directory/undo" 2>/dev/null || :; } >"$directory/undo.new" &&
-mv "$directory/undo.new" "$directory/undo"
-"""
+NOTE = 'directory=$1; shift; printf "%s\\n" "$@" >>"$directory/undo"'
 
 # Words: names of settings.
 READ = r"""
@@ -72,8 +69,10 @@ class RemoteEndpoint(Endpoint):
             ) from None
 
     def undo_by(self, *commands: Sequence[str]) -> None:
-        """Write down what puts changes back; make them only after this returns."""
-        self.shell(NOTE, self.far.directory, *map(shlex.join, commands))
+        """Write down what puts changes back, in this order; make them only after this returns."""
+        # The guard runs the last line first.
+        lines = [json.dumps(list(one)) for one in reversed(commands)]
+        self.shell(NOTE, self.far.directory, *lines)
 
     def settings(self, values: dict[str, str]) -> Set:
         new = [name for name in values if name not in self._noted]

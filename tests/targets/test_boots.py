@@ -123,6 +123,22 @@ def test_a_machine_that_hangs_is_switched_off_and_on(bench: BenchMachine, state:
     assert boots(bench, state, OLD).into(BOOT_S).release == "5.10.0-3-amd64"
 
 
+def test_a_machine_whose_loader_still_has_the_entry_is_switched_once_more(
+    bench: BenchMachine, state: Path
+) -> None:
+    """It was switched off while it still shut down, so GRUB boots the hanging entry only then."""
+    done, hangs = bench.directory / "cycled", "gnulinux-advanced-6d0c>hangs"
+    again = f"grub-editenv {bench.grub}/grubenv set 'next_entry={hangs}'"
+    power = Power(
+        controller="command",
+        command=f"[ -e {done} ] || {again}; echo >>{done}; touch {bench.directory}/restart",
+    )
+    with pytest.raises(TargetError, match="is in its default entry again"):
+        boots(bench, state, "hangs", power=power).into(SHORT_S)
+    assert done.read_text() == "\n\n"
+    assert bench.booted[1:] == [hangs, hangs, DEFAULT]
+
+
 def test_without_a_controller_a_machine_that_hangs_is_left(
     bench: BenchMachine, state: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """Another machine over ssh(1): a real server, the real client, the scripted and the real agent."""
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -113,7 +114,7 @@ def test_an_agent_that_hangs_over_there_is_ended(
 ) -> None:
     made = target(server, real_agent, state)
     session = made.boot(BOOT_S)
-    mark = f"PENTATHLON_THERE={session._guard.token}".encode()  # type: ignore[attr-defined]
+    mark = f"PENTATHLON_THERE={session._connection.token}".encode()  # type: ignore[attr-defined]
     with pytest.raises(TargetError, match="no event came for 1 s"):
         documents(session.run(spin(sample_ms=60_000.0, warmup=0), 1.0, 120))
     assert not [m for m in processes.everyone() if processes._has(m.pid, mark)]
@@ -181,6 +182,7 @@ def test_what_a_power_cut_left_is_removed_by_the_next_session(
     shutil.rmtree(old, ignore_errors=True)
     old.mkdir()
     files.mkdir()
+    (old / "lock").write_text("")
     (old / "guard").write_text("1 00000000-another-boot\n")
     (old / "scratch").write_text(str(files))
     with target(server, real_agent, state).boot(BOOT_S):
@@ -252,7 +254,7 @@ def test_the_graphics_program_goes_along(
 def test_a_damaged_copy_is_found(
     server: Sshd, real_agent: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pentathlon.targets.ssh.guard.sha256", lambda path: "0" * 64)
+    monkeypatch.setattr("pentathlon.targets.ssh.connection.sha256", lambda path: "0" * 64)
     with pytest.raises(TargetError, match="did not arrive whole"):
         target(server, real_agent, state).boot(BOOT_S)
 
@@ -294,6 +296,8 @@ def test_a_run_of_another_machine_is_not_joined(
     boot_id = Path("/proc/sys/kernel/random/boot_id").read_text()
     (other / "guard").write_text(f"{os.getpid()} {boot_id}")
     (other / "owner").write_text("another-machine alice on office\n")
+    held = (other / "lock").open("w")
+    fcntl.flock(held, fcntl.LOCK_EX)  # As its guard holds it.
     server.start()
     try:
         made = target(server, real_agent, state)
@@ -308,9 +312,11 @@ def test_a_run_of_another_machine_is_not_joined(
         # What a guard left that has ended takes nothing.
         (other / "owner").write_text("another-machine alice on office\n")
         (other / "guard").write_text(f"{os.getpid()} another-boot\n")
+        held.close()
         made.boot(BOOT_S).stop()
         assert not other.exists()
     finally:
+        held.close()
         server.stop()
 
 

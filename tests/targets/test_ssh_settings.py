@@ -17,7 +17,14 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.targets.ssh.client import remote
 from pentathlon.targets.ssh.settings import LinuxSettings
 from pentathlon.targets.ssh.survey import survey
-from tests.targets.conftest import FakeSettings, connections_ended, descendants, needs_root
+from tests.fakes.messages import documents
+from tests.targets.conftest import (
+    FakeSettings,
+    connections_ended,
+    descendants,
+    needs_root,
+    spin,
+)
 from tests.targets.sshd import Sshd
 from tests.targets.test_ssh import BOOT_S, connections, target
 
@@ -41,6 +48,10 @@ def files(tmp_path: Path) -> dict[str, Path]:
 @pytest.fixture
 def server(tmp_path: Path, files: dict[str, Path]) -> Iterator[Sshd]:
     made = Sshd(tmp_path / "sshd")
+    # Sessions of other tests sweep theirs, and see other files of the kernel.
+    (tmp_path / "there").mkdir()
+    with (made.directory / "sshd.conf").open("a") as file:
+        file.write(f"SetEnv TMPDIR={tmp_path}/there\n")
     before = descendants()
     binds = [f"mount --bind {file} /{name}" for name, file in files.items()]
     made.start_in("unshare", "--mount", "sh", "-c", "; ".join([*binds, 'exec "$@"']), "sh")
@@ -91,7 +102,7 @@ def test_a_guard_that_was_killed_is_made_good_by_the_next_one(
     server: Sshd, files: dict[str, Path], state: Path, real_agent: Path
 ) -> None:
     session = target(server, real_agent, state, settings=FakeSettings(WANTED)).boot(BOOT_S)
-    place = Path(session._guard.directory)
+    place = Path(session._connection.directory)
     processes.kill(int((place / "guard").read_text().split()[0]))
     with contextlib.suppress(TargetError):
         session.stop()
@@ -137,13 +148,13 @@ def test_a_quota_is_a_group_that_is_removed(server: Sshd, state: Path, real_agen
         pytest.skip(error.reason)
     asked = FakeSettings({"cpu_quota_percent": 50.0})
     with target(server, real_agent, state, settings=asked).boot(BOOT_S) as session:
-        (group,) = list(parent.rglob(f"pentathlon-{session._guard.token}"))
+        (group,) = list(parent.rglob(f"pentathlon-{session._connection.token}"))
         assert cgroup.percent(group) == 50.0
-        deadline = time.monotonic() + 10  # It enters the group when its shell over there starts.
-        while not (inside := (group / "cgroup.procs").read_text().split()):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        events = session.run(spin(), 60, 120)
+        next(events)  # The agent is started in the group by the request.
+        inside = (group / "cgroup.procs").read_text().split()
         assert inside
+        assert documents(events)[-1]["errors"] == 0
     assert not group.exists()
 
 

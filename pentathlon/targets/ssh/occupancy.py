@@ -16,9 +16,6 @@ from pentathlon.machine.claims import Busy
 from pentathlon.machine.errors import TargetError
 from pentathlon.targets.ssh.copies import write_copy
 
-BUSY = 7
-"""Status of a guard that finds another run."""
-
 # Words: the machine that asks. Prints a line for each guard of another one, as far as they can be
 # read: those of the same login, or all for root.
 OTHERS = r"""

@@ -1,9 +1,9 @@
 """Settings of another Linux machine: governor, turbo, huge pages, sysctl, CPU quota and others.
 
-Each is read there, the command that puts it back is written there for the guard, it is set, and
-read again. The guard puts everything back when the session ends, in whatever way; where the guard
-was killed too, the next session's does. What a power cut ended needs no putting back: these
-settings are in the kernel's memory.
+Each is read there, the command that puts it back is written there for the guard (its words, a line
+of JSON: agent/crates/session/src/home.rs), it is set, and read again. The guard puts everything
+back when the session ends, in whatever way; where the guard was killed too, the next session's
+does. What a power cut ended needs no putting back: these settings are in the kernel's memory.
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ grep -qE '^[^ ]+ [^ ]+ cgroup ([^ ]*,)?cpu[, ]' /proc/mounts && echo "{MARK} quo
 :
 """
 
-# Words of what it is run with: file, value, value before. Lies in the session's directory, because
-# the guard's list has one command a line.
+# Words of what it is run with: file, value, value before. Lies in the session's directory.
 PUT_BACK = rf"""
 {ROOT}
 current() {{
@@ -85,12 +84,15 @@ current() {{
     case $value in *\[*\]*) value=${{value#*\[}}; value=${{value%%\]*}} ;; esac
     echo "${{value% }}"
 }}
-quoted() {{ printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"; }}
-# The last change is put back first.
-note() {{
-    {{ printf '%s\n' "$1"; cat "$directory/undo" 2>/dev/null; :; }} >"$directory/undo.new" &&
-    mv "$directory/undo.new" "$directory/undo"
+# The words of a command, one line of JSON: the guard runs the last line first.
+list() {{
+    comma=
+    for word; do
+        printf '%s"%s"' "$comma" "$(printf %s "$word" | sed 's/[\\"]/\\&/g')"
+        comma=,
+    done
 }}
+note() {{ printf '[%s]\n' "$(list "$@")" >>"$directory/undo"; }}
 """
 
 # Words: the session's directory, the script PUT_BACK; then for each file: its path, its value, and
@@ -106,8 +108,7 @@ while [ $# -ge 3 ]; do
     shift 3
     now=$(current "$file")
     [ "$now" = "$wanted" ] && continue
-    note "/bin/sh $(quoted "$directory/put-back") $(quoted "$file") $(quoted "$wanted") $(quoted "$now")" ||
-        exit 3
+    note /bin/sh "$directory/put-back" "$file" "$wanted" "$now" || exit 3
     why=$(printf '%s\n' "$wanted" | $S tee "$file" 2>&1 >/dev/null)
     reads=$(current "$file")
     if [ "$reads" != "$wanted" ] && [ "$may" != any ]; then
@@ -130,12 +131,11 @@ parent=$first
 [ -n "$parent" ] || parent=$second
 group=$parent/pentathlon-$token
 if [ -z "$first" ] && ! grep -qw cpu "$second/cgroup.subtree_control"; then
-    note "echo -cpu | $S tee $(quoted "$second/cgroup.subtree_control")" || exit 3
+    note /bin/sh -c "echo -cpu | $S tee \"\$0\"" "$second/cgroup.subtree_control" || exit 3
     echo +cpu | $S tee "$second/cgroup.subtree_control" >/dev/null || exit 4
 fi
 # A process that has just ended leaves its group a little later.
-note "for i in 1 2 3 4 5 6; do $S rmdir $(quoted "$group") && break; sleep 0.3; done; [ ! -d $(quoted "$group") ]" ||
-    exit 3
+note /bin/sh -c "for i in 1 2 3 4 5 6; do $S rmdir \"\$0\" && break; sleep 0.3; done; [ ! -d \"\$0\" ]" "$group" || exit 3
 $S mkdir "$group" || exit 4
 if [ -n "$first" ]; then
     echo "$period" | $S tee "$group/cpu.cfs_period_us" >/dev/null &&
@@ -143,7 +143,9 @@ if [ -n "$first" ]; then
 else
     echo "$quota $period" | $S tee "$group/cpu.max" >/dev/null || exit 4
 fi
-printf '%s' "$group" >"$directory/group"
+# The guard starts its verb by this command.
+join="echo \$\$ | $S tee \"\$0/cgroup.procs\" >/dev/null && exec \"\$@\""
+printf '[%s]' "$(list /bin/sh -c "$join" "$group")" >"$directory/before"
 echo "{MARK} done"
 """  # noqa: E501
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import tarfile
-import tempfile
 import time
 from pathlib import Path
 from typing import IO, Any
@@ -18,16 +16,16 @@ from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import Entry, UndoJournal
 from pentathlon.protocol.agent import graphics
 from pentathlon.protocol.requests.session import Placement
-from pentathlon.targets import arm_build, guest, options, windows_build
+from pentathlon.targets import arm_build, guarded, guest, options, windows_build
 from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.boots import stay
 from pentathlon.targets.ssh.boots.into import Boots
 from pentathlon.targets.ssh.client import BROKEN, Address, remote
+from pentathlon.targets.ssh.connection import Connection
 from pentathlon.targets.ssh.descriptor import KIND
-from pentathlon.targets.ssh.guard import Guard
-from pentathlon.targets.ssh.occupancy import copy_proc, refuse_others
+from pentathlon.targets.ssh.occupancy import copy_proc, owner, refuse_others, taken
 from pentathlon.targets.ssh.power.controller import controller
 from pentathlon.targets.ssh.settings import BY_AGENT, LinuxSettings
 from pentathlon.targets.ssh.windows import machine as windows_machine
@@ -44,33 +42,32 @@ uname -s; uname -m; uname -r
 getconf _NPROCESSORS_ONLN || echo 0
 """
 
-UNPACK = 'umask 077 && mkdir "$1" && tar -xf - -C "$1"'
-COMPARE = 'cd "$1" && sha256sum -c --quiet -'
-
 POLL_S = 0.5
 
 AGENT_S = 60.0
 """Time for the agent to be placed on a machine that has just come up, in seconds."""
 
 
-class SshSession(RemoteSession):
+class SshSession(guarded.GuardedSession, RemoteSession):
     """A session whose system is another machine: it ends when the guard has cleaned up there."""
 
-    def __init__(self, name: str, launch: Launch, journal: UndoJournal, guard: Guard) -> None:
-        self._guard = guard
+    def __init__(
+        self, name: str, launch: Launch, journal: UndoJournal, connection: Connection
+    ) -> None:
+        self._connection = connection
         self._undo = journal
         super().__init__(name, launch, journal)
 
     @property
     def directory(self) -> str:
-        return self._guard.directory
+        return self._connection.directory
 
     @property
     def scratch(self) -> str:
-        return self._guard.scratch
+        return self.private
 
     def send(self, script: str, *words: str, file: IO[bytes]) -> None:
-        self._guard.send(script, *words, file=file)
+        self._connection.send(script, *words, file=file)
 
     def note(self, entry: Entry) -> None:
         self._undo.note(entry)
@@ -79,11 +76,12 @@ class SshSession(RemoteSession):
         output = super()._how_it_ended()
         if self._wait(0) != BROKEN:
             return output
-        return f'the connection to {self._guard.host} broke before "done"{self._last_words()}'
+        return f'the connection to {self._connection.host} broke before "done"{self._last_words()}'
 
     def stop(self) -> None:
+        self._end_guard()
         try:
-            if note := self._guard.close():
+            if note := self._connection.close():
                 self.boot_log.append(note)
         finally:
             super().stop()
@@ -370,62 +368,54 @@ class SshTarget(RemoteTarget):
 
     def _start(self, began: float, timeout_s: float, verb: str) -> SshSession:
         journal = UndoJournal(self.state_dir)
-        guard: Guard | None = None
+        connection: Connection | None = None
         session: SshSession | None = None
         try:
             local = launch.scratch_directory(None, journal)
             left = max(timeout_s - (time.monotonic() - began), 1.0)
-            guard = Guard(self.address, local, journal, self.system.scratch, left)
-            guard.copy(self.agent_path)
+            connection = Connection(self.address, local, journal, left)
+            connection.copy(self.agent_path)
             same = arm_build.architecture(self.agent_path) == arm_build.architecture(
                 self._own_agent
             )
             if same and (drawing := graphics(self.agent_path)) is not None:
-                guard.copy_graphics(drawing)
-            supplied = self._supply(guard, local)
-            self._linux_settings().apply(guard.run, guard.directory, guard.token)
+                connection.copy_graphics(drawing)
+            staged = stage(self.supplies, local / FILES)
+            home = connection.directory
+            words = guarded.words(
+                verb,
+                below=self.system.scratch,
+                files=staged is not None,
+                home=home,
+                owner=" ".join(owner()),
+            )
             session = SshSession(
                 self.name,
                 Launch(
-                    command=launch.wrap(guard.start_command(verb)),
+                    command=launch.wrap(connection.agent_command(words)),
                     placement=self._placement(),
-                    scratch=guard.scratch,
-                    supplied=supplied,
                 ),
                 journal,
-                guard,
+                connection,
             )
+            packed = None if staged is None else guarded.packed(self.supplies, staged)
+            session.open(packed, max(timeout_s - (time.monotonic() - began), 1.0))
+            self._linux_settings().apply(connection.run, home, connection.token)
+            if verb == "endpoint":
+                # The guard starts its verb when something comes, and an endpoint speaks first.
+                session.begin()
             session.boot_seconds = time.monotonic() - began
             return session
-        except BaseException:
-            if guard is not None:
-                with contextlib.suppress(TargetError):
-                    guard.close()
+        except BaseException as error:
+            with contextlib.suppress(TargetError):
+                if session is not None:
+                    session.stop()
+                elif connection is not None:
+                    connection.close()
             journal.undo()
+            if isinstance(error, guarded.Taken):
+                raise TargetError(taken(self.host, error.who)) from error
             raise
-
-    def _supply(self, guard: Guard, local: Path) -> str | None:
-        """Copy the files of commands there; where they lie."""
-        staged = stage(self.supplies, local / FILES)
-        if staged is None:
-            return None
-        place = f"{guard.directory}/supplied"
-        sums = "".join(
-            f"{one.sha256}  {supply.workload}/{one.path}\n"
-            for supply in self.supplies
-            for one in supply.files
-            if "\n" not in one.path and "\\" not in one.path
-        )
-        with tempfile.TemporaryFile() as file:
-            with tarfile.open(fileobj=file, mode="w") as archive:
-                archive.add(staged, ".")
-            file.seek(0)
-            guard.send(UNPACK, place, file=file)
-            with tempfile.TemporaryFile() as listed:
-                listed.write(sums.encode())
-                listed.seek(0)
-                guard.send(COMPARE, place, file=listed)
-        return place
 
     def _placement(self) -> Placement:
         placement = self.settings.placement()

@@ -27,7 +27,8 @@ Verbs:
   guard VERB  run a verb (run, endpoint) in a private directory; end all that it started and remove
               the directory when it ends, or when the standard input does; --below DIR: make it
               there, --files: files come first, --placed: remove the agent's own file too,
-              --home DIR: the session's directory, whose file `undo` lists what puts changes back
+              --home DIR: the session's directory, whose file `undo` lists what puts changes back,
+              --owner ID WORDS (one word): who it is; status 7 where another ID has a session there
   init        serve one request as process 1 of a guest, then power the guest off
 
 Options:
@@ -98,6 +99,10 @@ fn verb() -> Result<u8, String> {
             Long("home") if verb.as_deref() == Some("guard") => {
                 let place = arguments.value().map_err(|e| e.to_string())?;
                 orders.home = Some(place.into());
+            }
+            Long("owner") if verb.as_deref() == Some("guard") => {
+                let owner = arguments.value().map_err(|e| e.to_string())?;
+                orders.owner = Some(owner.to_string_lossy().into_owned());
             }
             Long("files") if verb.as_deref() == Some("guard") => orders.files = true,
             Long("placed") if verb.as_deref() == Some("guard") => orders.placed = true,

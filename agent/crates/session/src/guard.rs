@@ -5,7 +5,7 @@
 //! theirs) can end only that something, and may die without ending anything. The end of the input
 //! reaches the guard in each of these cases.
 
-use super::home::Home;
+use super::home::{Home, Refused};
 use super::supervisor::own_program;
 use pentathlon_harness::{Emitter, Scratch};
 use pentathlon_os::descendants;
@@ -23,7 +23,8 @@ use std::sync::{Arc, Mutex};
 /// What a guard is to do.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Orders {
-    /// The directory in which the private directory is made; None: the temporary directory.
+    /// The directory in which the private directory is made; None: that of the session, if there is
+    /// one, else the temporary directory.
     pub below: Option<PathBuf>,
     /// The input begins with files: a list on one line, then their bytes.
     pub files: bool,
@@ -31,6 +32,8 @@ pub struct Orders {
     pub placed: bool,
     /// The session's own directory, in which this program was placed (`home.rs`); it goes too.
     pub home: Option<PathBuf>,
+    /// The machine that the session was started from, a blank, and who it is for people.
+    pub owner: Option<String>,
     /// The verb that is run.
     pub verb: String,
 }
@@ -38,7 +41,10 @@ pub struct Orders {
 /// Longest list of files, in bytes.
 const LONGEST_LIST: u64 = 64 << 20;
 
-/// Where the files lie in the private directory.
+/// The exit status where a session of another machine is there.
+const BUSY: u8 = 7;
+
+/// Where the files lie in the private directory, and the private directory in that of the session.
 const FILES: &str = "files";
 
 /// One file of the list.
@@ -68,14 +74,28 @@ fn try_guard(orders: &Orders) -> io::Result<u8> {
     let placed = Placed(orders.placed.then(|| program.clone()));
     // Dropped last: what was changed is put back when nothing is measured any more.
     let home = match &orders.home {
-        Some(path) => Some(Home::enter(path).map_err(|error| {
-            let place = path.display();
-            io::Error::new(error.kind(), format!("{place} cannot be locked: {error}"))
-        })?),
+        Some(path) => match Home::enter(path, orders.owner.as_deref()) {
+            Ok(home) => Some(home),
+            Err(Refused::Taken(who)) => {
+                say(&format!("taken by {who}"))?;
+                return Ok(BUSY);
+            }
+            Err(Refused::Failed(error)) => {
+                let place = path.display();
+                let words = format!("{place} cannot be locked: {error}");
+                return Err(io::Error::new(error.kind(), words));
+            }
+        },
         None => None,
     };
-    let scratch = Scratch::new(orders.below.as_deref()).map_err(|error| {
-        let place = orders.below.clone().unwrap_or_else(std::env::temp_dir);
+    let scratch = match (&orders.below, &orders.home) {
+        // A short path: sockets have room for few bytes.
+        (None, Some(home)) => Scratch::at(home.join(FILES)),
+        (below, _) => Scratch::new(below.as_deref()),
+    };
+    let scratch = scratch.map_err(|error| {
+        let place = orders.below.as_ref().or(orders.home.as_ref());
+        let place = place.cloned().unwrap_or_else(std::env::temp_dir);
         let place = place.display();
         io::Error::new(
             error.kind(),
@@ -83,6 +103,9 @@ fn try_guard(orders: &Orders) -> io::Result<u8> {
         )
     })?;
     only_mine(scratch.path())?;
+    if let Some(home) = &home {
+        home.note_scratch(scratch.path())?;
+    }
     say(&format!("ready in {}", scratch.path().display()))?;
     let mut input = io::stdin().lock();
     if orders.files {
@@ -98,7 +121,7 @@ fn try_guard(orders: &Orders) -> io::Result<u8> {
         return Ok(0);
     }
 
-    let mut command = Command::new(&program);
+    let mut command = starting(home.as_ref(), &program)?;
     command.arg(&orders.verb).stdin(Stdio::piped());
     for variable in ["TMPDIR", "TMP", "TEMP"] {
         command.env(variable, scratch.path());
@@ -123,6 +146,25 @@ fn try_guard(orders: &Orders) -> io::Result<u8> {
     drop(placed);
     drop(home);
     Ok(exit_status(status, closed.load(Ordering::Acquire)))
+}
+
+/// The command of this program, marked as the session's, behind that of the machine's where it has one.
+fn starting(home: Option<&Home>, program: &Path) -> io::Result<Command> {
+    let Some(home) = home else {
+        return Ok(Command::new(program));
+    };
+    let before = home.before()?;
+    let mut command = match before.split_first() {
+        Some((first, more)) => {
+            let mut command = Command::new(first);
+            command.args(more).arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    let (name, value) = home.mark();
+    command.env(name, value);
+    Ok(command)
 }
 
 /// Passes the input on; at its end everything that was started is ended. Whether it has ended.

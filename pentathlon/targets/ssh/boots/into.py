@@ -53,7 +53,7 @@ class Boots:
         try:
             now = machine.wait(before.boot_id, began + timeout_s)
         except TargetError as error:
-            raise TargetError(self._lost(before, timeout_s, error)) from error
+            raise TargetError(self._lost(before, home, timeout_s, error)) from error
         differs = [running.difference(now, self.boot.expect, loader.words())]
         if not now.windows:  # From there the loader cannot be seen.
             differs = [differs[0] or loader.booted(now, home)]
@@ -74,7 +74,7 @@ class Boots:
         except TargetError as error:
             return f"the loader's state could not be read ({error})"
 
-    def _lost(self, before: Running, timeout_s: float, why: TargetError) -> str:
+    def _lost(self, before: Running, home: Running, timeout_s: float, why: TargetError) -> str:
         """What is done about a machine that does not come back, and the sentence on it."""
         host = self.machine.host
         text = (
@@ -82,11 +82,12 @@ class Boots:
             f"{self._asked()}, so that kernel hangs or panics, or has no network ({why})"
         )
         try:
-            self.machine.cycle()
-            now = self.machine.wait(before.boot_id, time.monotonic() + timeout_s)
+            now = self.machine.revive(before.boot_id, timeout_s)
         except TargetError as error:
             return f"{text}; {error}"
-        return (
-            f"{text}; it was switched off and on, and is in its default entry again "
-            f"(release {now.release})"
-        )
+        if (now.release, now.cmdline) == (home.release, home.cmdline):
+            again = f"is in its default entry again (release {now.release})"
+        else:
+            # Its loader had not started by then, or the default was never what it ran before.
+            again = f"answers again, with {now.words()}"
+        return f"{text}; it was switched off and on, and {again}"

@@ -158,6 +158,22 @@ class Machine:
         supply: Supply = controller(self.power, self.host)
         supply.cycle()
 
+    def revive(self, before: str | None, timeout_s: float) -> Running:
+        """Switch it off and on and wait until it answers in another boot than `before`.
+
+        Where it does not, it is done once more: a machine that was switched off before its loader
+        had started, as one that hangs while it shuts down, still has the entry chosen for once.
+
+        Raises:
+            TargetError: there is no controller, it refuses, or the machine does not answer.
+        """
+        self.cycle()
+        try:
+            return self.wait(before, time.monotonic() + timeout_s)
+        except TargetError:
+            self.cycle()
+            return self.wait(before, time.monotonic() + timeout_s)
+
     def record(self) -> dict[str, Any]:
         """For the undo journal: nothing that is secret."""
         power = {} if self.power is None else {
@@ -254,6 +270,9 @@ def stay_of(machine: Machine, state_dir: Path, timeout_s: float) -> Stay:
         restore_machines(state_dir, machine.address, timeout_s)
         home, _ = machine.chooser(time.monotonic() + timeout_s)
         _stays[key] = Stay(machine, home, state_dir)
+    elif _stays[key].machine.power is None:
+        # Another system of the same machine may name its controller.
+        _stays[key].machine = machine
     return _stays[key]
 
 
@@ -314,8 +333,7 @@ def _half(deadline: float) -> float:
 
 def _by_power(machine: Machine, before: str | None, timeout_s: float, why: str) -> Running:
     try:
-        machine.cycle()
-        return machine.wait(before, time.monotonic() + timeout_s)
+        return machine.revive(before, timeout_s)
     except TargetError as error:
         raise TargetError(f"{why}; {error}") from error
 

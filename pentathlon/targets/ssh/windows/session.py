@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from pentathlon.protocol.requests.session import Placement
 from pentathlon.targets import guarded
 from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.client import BROKEN
+from pentathlon.targets.ssh.occupancy import owner, taken
 from pentathlon.targets.ssh.windows.files import Files
 from pentathlon.targets.ssh.windows.machine import UNDO, WindowsMachine
 from pentathlon.targets.ssh.windows.settings import WindowsSettings
@@ -123,7 +125,13 @@ def start(
         if drawing.is_file():
             files.put(drawing, f"{place}\\{GRAPHICS}")
         staged = stage(supplies, local / FILES)
-        words = guarded.words(below=scratch or place, files=staged is not None, home=place)
+        words = guarded.words(
+            below=scratch,
+            files=staged is not None,
+            home=place,
+            # The shells of Windows take more characters for something else than names need.
+            owner=re.sub(r"[^\w .-]", "_", " ".join(owner())),
+        )
         line = machine.shell.line_and_remove([path, *words], place)
         session = WindowsSession(
             name,
@@ -141,7 +149,7 @@ def start(
         session.change(settings)
         session.boot_seconds = time.monotonic() - began
         return session
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(TargetError):
             if session is not None:
                 session.stop()
@@ -150,4 +158,6 @@ def start(
                     files.remove_tree(place)
                 files.close()
         journal.undo()
+        if isinstance(error, guarded.Taken):
+            raise TargetError(taken(machine.address.host, error.who)) from error
         raise

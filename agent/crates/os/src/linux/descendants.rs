@@ -95,6 +95,32 @@ pub fn end(kept: &[u32]) {
     }
 }
 
+/// Ends every process, but this one, that has `name=value` in its environment and that this user may
+/// look into, until there is none.
+pub fn end_marked(name: &str, value: &str) {
+    let mark = format!("{name}={value}").into_bytes();
+    for _ in 0..1000 {
+        let mut found = false;
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let id = entry.file_name().to_str().and_then(|id| id.parse().ok());
+            let Some(id) = id.filter(|id: &u32| *id != std::process::id()) else {
+                continue;
+            };
+            // Of a process that has ended it is empty.
+            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            if environment.split(|byte| *byte == 0).any(|one| one == mark) {
+                found = true;
+                // SAFETY: plain integers.
+                unsafe { libc::kill(id as libc::pid_t, libc::SIGKILL) };
+            }
+        }
+        if !found {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
 /// Collects the children that have ended.
 fn collect() {
     loop {

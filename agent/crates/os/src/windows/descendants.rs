@@ -20,3 +20,6 @@ pub fn living(_kept: &[u32]) -> Vec<(u32, String)> {
 
 /// Nothing.
 pub fn end(_kept: &[u32]) {}
+
+/// Nothing.
+pub fn end_marked(_name: &str, _value: &str) {}

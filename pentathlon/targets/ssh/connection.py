@@ -1,9 +1,10 @@
-"""The guard: one command on the other machine that makes the session's directory and removes it.
+"""A session's one connection to a machine with a POSIX shell, and its directory there.
 
-It waits for the end of its standard input. That end comes when the session stops, when this program
-dies in whatever way, and when the connection breaks; in each case the guard ends the session's
-processes over there and removes its directories. It also holds the one connection that the
-session's other commands share, so there is one login per boot.
+The connection makes the directory and waits; the session's other commands share it, so there is
+one login per boot. What is measured is held by the agent's own guard (`targets/guarded.py`), which
+is copied there first: when its input ends, because the session stops, this program dies or the
+connection breaks, it ends the session's processes, puts back what was changed and removes the
+directory.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import selectors
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
@@ -22,84 +24,24 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.agent import AGENT, GRAPHICS
 from pentathlon.targets.ssh.client import BROKEN, Address
-from pentathlon.targets.ssh.occupancy import BUSY, OTHERS, owner, taken
 
 END_S = 20.0
-"""Longest time for the guard to end the session's processes and to remove its directories."""
+"""Longest time for the end of the connection, in seconds."""
 
 COPY_S = 300.0
 
-# Words: token, directory for file workloads or nothing, the machine of this side, and who it is.
-# The mark over there is not the one of this side: the other machine may be this one, and the guard
-# must not end the client that holds it.
-SCRIPT = (
-    OTHERS
-    + r"""
+# Words: token. A directory with a lock has a guard, and is the guard's to remove.
+SCRIPT = r"""
 umask 077
 trap '' HUP INT PIPE TERM
-token=$1
-base=${TMPDIR:-/tmp}
-# Processes with the mark in their environment, and those that wrote something else there but are
-# still in the session of an agent, setsid(2). A number that began anew is somebody else's.
-members() {
-    grep -lsF "PENTATHLON_THERE=$1" /proc/[0-9]*/environ | cut -d/ -f3
-    [ ! -f "$2/sessions" ] || while read -r leader start; do
-        now=$(sed 's/.*) //' "/proc/$leader/stat" 2>/dev/null | cut -d' ' -f20)
-        [ "${now:-$start}" = "$start" ] || continue
-        cat /proc/[0-9]*/stat 2>/dev/null |
-            sed -n "s/^\([0-9]*\) (.*) [^ZX] [0-9]* [0-9]* $leader .*/\1/p"
-    done <"$2/sessions"
-}
-end() {
-    for signal in TERM TERM KILL KILL; do
-        found=$(members "$1" "$2")
-        [ -n "$found" ] || return 0
-        kill -"$signal" $found 2>/dev/null
-        sleep 0.3 2>/dev/null || sleep 1
-    done
-    [ -z "$(members "$1" "$2")" ]
-}
-# What was changed on the machine, one command a line that puts it back, the last change first.
-undo() {
-    undone=0
-    [ ! -f "$1/undo" ] || while read -r line; do
-        (eval "$line") >/dev/null 2>&1 </dev/null || undone=1
-    done <"$1/undo"
-    return $undone
-}
-# What a session left whose guard was killed too: the machine lost power, for example.
-for old in "$base"/pentathlon-there-*; do
-    [ -O "$old" ] && [ -f "$old/guard" ] || continue
-    read -r pid boot <"$old/guard"
-    if [ "$boot" = "$(cat /proc/sys/kernel/random/boot_id)" ]; then
-        kill -0 "$pid" 2>/dev/null && continue
-        end "${old##*/pentathlon-there-}" "$old"
-        undo "$old"
-    fi
-    [ -f "$old/scratch" ] && rm -rf -- "$(cat "$old/scratch")"
-    rm -rf -- "$old"
-done
-own=$base/pentathlon-there-$token
+own=${TMPDIR:-/tmp}/pentathlon-there-$1
 mkdir "$own" || exit 3
-echo "$$ $(cat /proc/sys/kernel/random/boot_id)" >"$own/guard"
-echo "$3 $4" >"$own/owner"
-found=$(others "$3")
-[ -z "$found" ] || { echo "$found" >&2; rm -rf -- "$own"; exit BUSY; }
-if [ -n "$2" ]; then
-    scratch=$2/pentathlon-$token
-    printf '%s' "$scratch" >"$own/scratch"
-else
-    scratch=$own/files
-fi
-mkdir "$scratch" || { rm -rf -- "$own"; exit 4; }
 echo "pentathlon ready"
 echo "$own"
-echo "$scratch"
 cat >/dev/null
-end "$token" "$own" && undo "$own"; ended=$?
-rm -rf -- "$scratch" "$own" && [ "$ended" = 0 ] && echo "pentathlon clean"
-""".replace("BUSY", str(BUSY))
-)
+[ -e "$own/lock" ] || rm -rf -- "$own"
+[ -e "$own" ] || echo "pentathlon clean"
+"""
 
 # Words: directory, name. Takes the program on standard input and prints its digest.
 COPY = r"""
@@ -110,23 +52,23 @@ else openssl dgst -sha256 -r <"$1/$2"; fi
 "$1/$2" --version >/dev/null || exit 5
 """
 
-# Words: directory, token, verb.
-START = r"""
-echo "$$ $(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)" >>"$1/sessions"
-# The control group with a CPU quota, if the session has one (`settings.GROUP`).
-if [ -f "$1/group" ]; then
-    if [ "$(id -u)" = 0 ]; then S=; else S="sudo -n"; fi
-    echo "$$" | $S tee "$(cat "$1/group")/cgroup.procs" >/dev/null || exit 6
-fi
-cd / && TMPDIR=$1 PENTATHLON_THERE=$2 exec "$1/pentathlon-agent" "$3"
+# Words: directory, then those of the agent.
+START = """
+own=$1
+shift
+cd / && exec "$own/pentathlon-agent" "$@"
 """
 
 
-class Guard:
-    """The guard of one session.
+class Connection:
+    """The connection of one session.
+
+    Attributes:
+        directory: the session's over there.
+        local: the directory here in which the connection's socket lies.
 
     Raises:
-        TargetError: the guard did not come up, or its directories cannot be made.
+        TargetError: it did not come up, or the directory cannot be made.
     """
 
     def __init__(
@@ -134,14 +76,12 @@ class Guard:
         address: Address,
         local: Path,
         journal: UndoJournal,
-        scratch: str | None,
         timeout_s: float,
     ) -> None:
         self._address = address
-        self._local = local
+        self.local = local
         self.token = journal.token
-        words = (self.token, scratch or "", *owner())
-        command = address.shared(local, SCRIPT, *words, master=True)
+        command = address.shared(local, SCRIPT, self.token, master=True)
         self._process = subprocess.Popen(
             launch.wrap(command),
             stdin=subprocess.PIPE,
@@ -154,12 +94,12 @@ class Guard:
         journal.note(restore.process(self._process.pid, started.start if started else 0))
         self._closed = False
         try:
-            lines = self._read("pentathlon ready", 3, time.monotonic() + timeout_s)
+            lines = self._read("pentathlon ready", 2, time.monotonic() + timeout_s)
         except BaseException:
             with contextlib.suppress(TargetError):
                 self.close()
             raise
-        self.directory, self.scratch = lines[1], lines[2]
+        self.directory = lines[1]
 
     def copy(self, agent: Path) -> None:
         """Copy the agent there and compare its digest.
@@ -226,7 +166,7 @@ class Guard:
         """Run a script there that reads a file; how it ended, and the last line of its errors."""
         try:
             done = subprocess.run(
-                self._address.shared(self._local, script, *words),
+                self._address.shared(self.local, script, *words),
                 stdin=file,
                 capture_output=True,
                 timeout=COPY_S,
@@ -243,19 +183,19 @@ class Guard:
         """The machine, as the study names it."""
         return self._address.host
 
-    def start_command(self, verb: str = "run") -> list[str]:
-        """The command that runs the agent there."""
-        return self._address.shared(self._local, START, self.directory, self.token, verb)
+    def agent_command(self, words: Sequence[str]) -> list[str]:
+        """The command that runs the agent there, with these arguments."""
+        return self._address.shared(self.local, START, self.directory, *words)
 
     def close(self) -> str | None:
-        """Let the guard clean up, and wait for it; may be called again.
+        """End it, after the session's guard; may be called again.
 
         Returns:
             A sentence, if the connection broke before: the guard over there cleans up by itself
             then, and nobody hears of it.
 
         Raises:
-            TargetError: it did not say that all is clean.
+            TargetError: the directory is still there.
         """
         if self._closed:
             return None
@@ -306,8 +246,5 @@ class Guard:
         except subprocess.TimeoutExpired:
             return f"{host} closed the connection"
         lines = process.stderr.read().decode(errors="replace").strip().splitlines()
-        if status == BUSY and lines:
-            return taken(host, lines[-1])
-        return (
-            f"{host}: the session's guard ended with {status}: {(lines or ['no reason given'])[-1]}"
-        )
+        last = (lines or ["no reason given"])[-1]
+        return f"{host}: what holds the session's connection ended with {status}: {last}"
