@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What action.yml and gitlab.yml run: measure $STUDY into $OUT, judge it, and leave the
-# answer there as gate.xml (JUnit), gate.md (a comment) and gate.json. $AGAINST, $WHERE: as of `pentathlon gate`. $INCONCLUSIVE: "pass" or "fail".
+# answer there as gate.xml (JUnit), gate.md (a comment) and gate.json. $AGAINST, $WHERE, $REMEASURE: as of `pentathlon gate`. $INCONCLUSIVE: "pass" or "fail".
 # $FORMAT: of what is printed. Ends with the status of the gate, but for an inconclusive one that is to pass.
 set -euo pipefail
 run=${PENTATHLON:-pentathlon}
@@ -8,6 +8,7 @@ out=${OUT:-results/gate}
 words=("$out" --by-delta)
 [ -z "${AGAINST:-}" ] || words+=(--against "$AGAINST")
 [ -z "${WHERE:-}" ] || words+=(--where "$WHERE")
+[ -z "${REMEASURE:-}" ] || words+=(--remeasure "$REMEASURE" --yes)
 
 $run run "$STUDY" --yes --no-pilot --out "$out" || measured=$?
 # A run in which something failed is judged too: the gate names what failed.

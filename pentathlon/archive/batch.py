@@ -115,9 +115,13 @@ def write_file(
     study, month = place
     name = f"{kind}/study={quote(study, safe='')}/month={month}/{batch}.parquet"
     file = io.BytesIO()
-    if kind != "samples" or merged:
+    ordered = kind != "samples" or merged
+    if ordered:
         table = table.sort(SORTED[kind], maintain_order=True)
-    table.write_parquet(file, compression="zstd", compression_level=1, row_group_size=ROW_GROUP)
+    # Statistics of what lies in no order spare no reader anything.
+    table.write_parquet(
+        file, compression="zstd", compression_level=1, row_group_size=ROW_GROUP, statistics=ordered
+    )
     data = file.getvalue()
     archive.place.write(name, data)
     return File(kind, study, month, name, len(data), table.height)

@@ -17,6 +17,8 @@ from pentathlon.safeio.clipping import clip
 from pentathlon.store.files import open_regular
 from pentathlon.store.journal import LOCK, StoreError
 
+CHUNK: Final = 1 << 20
+"""Bytes that are read and packed at once; the usual 10 kB cost a tenth of the time."""
 LEVEL: Final = 1
 """Of Zstandard: the fastest; journals shrink to a tenth at it."""
 MOST_UNPACKED: Final = 1 << 36
@@ -34,8 +36,10 @@ def pack(directory: Path) -> bytes:
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     with (
         compressor.stream_writer(file, closefd=False) as stream,
-        tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as packed,
+        tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT, bufsize=CHUNK) as packed,
     ):
+        # The stubs of the standard library lack it.
+        packed.copybufsize = CHUNK  # type: ignore[attr-defined]
         for path in sorted(directory.rglob("*")):
             name = path.relative_to(directory).as_posix()
             if name == LOCK:  # It holds a run off, not a fact.

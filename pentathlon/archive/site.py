@@ -22,6 +22,7 @@ from pentathlon.archive.engines import Engine
 from pentathlon.archive.line import points
 from pentathlon.archive.log import Archive
 from pentathlon.archive.reading import some
+from pentathlon.archive.site_results import Shown, anchor, digits, environment, shown, table
 from pentathlon.archive.where import quoted, to_sql
 from pentathlon.evaluate.display import interval_text, signed_percent
 from pentathlon.evaluate.estimators.ratio import percent
@@ -42,7 +43,10 @@ figure{margin:1.5rem 0}figcaption{overflow-wrap:anywhere}svg{width:100%;height:a
 table{border-collapse:collapse}td,th{padding:.2rem .8rem .2rem 0;text-align:left}
 .mean{stroke:#1f5fa8;fill:none;stroke-width:1.5}.bar{stroke:#8fb3d9;stroke-width:1}
 .slower{stroke:#b4530a;stroke-dasharray:4 3}.faster{stroke:#1d7a3c;stroke-dasharray:4 3}
-.level{stroke:#888;stroke-width:1}
+.level{stroke:#888;stroke-width:1}.wide{overflow-x:auto}:target{background:#8fb3d944}
+td{vertical-align:top;overflow-wrap:anywhere;min-width:4.5rem}
+td:first-child{overflow-wrap:normal}details{margin:.3rem 0}
+a{color:#1f5fa8}circle{fill:#1f5fa8}svg{overflow:visible}
 @media(prefers-color-scheme:dark){body{background:#16181c;color:#ddd}a{color:#8fb3d9}}
 """
 
@@ -87,11 +91,8 @@ def write(archive: Archive, run: Engine, where: str | None, out: Path) -> Site:
     """
     out.mkdir(parents=True, exist_ok=True)
     before = _known(out / ALERTS)
-    places = {
-        (one.study, one.machine, system)
-        for one in some(archive, where, run)
-        for system in one.systems
-    }
+    held = some(archive, where, run)
+    places = {(one.study, one.machine, system) for one in held for system in one.systems}
     alerts: list[Alert] = []
     rows, metrics, files = [], [], []
     for number, (study, machine, system) in enumerate(sorted(places)):
@@ -103,7 +104,8 @@ def write(archive: Archive, run: Engine, where: str | None, out: Path) -> Site:
         name = f"{number:03d}-{re.sub(r'[^a-z0-9.]+', '-', f'{study}-{system}'.lower())[:60]}.html"
         spreads = _spreads(run, where, own, system)
         title = f"{study}: {line.system} on {one_line(machine)}"
-        write_whole(out / name, page(title, line, spreads, back=BACK))
+        results = shown(archive, line, held, out)
+        write_whole(out / name, page(title, line, spreads, results, back=BACK))
         files.append(out / name)
         # Of a line that is not assessed nothing is known, which is not "no change".
         judged = (
@@ -165,10 +167,18 @@ def _identity(one: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(one[name]) for name in ("study", "machine", "system", "key", "since"))
 
 
-def page(title: str, line: Timeline, spreads: Spreads, *, back: str = "") -> str:
+def page(
+    title: str,
+    line: Timeline,
+    spreads: Spreads,
+    results: Shown | None = None,
+    *,
+    back: str = "",
+) -> str:
     """The page of one line.
 
     Args:
+        results: those of an archive, which the page names and links.
         spreads: (first digits of a result's id, row) -> boots and their standard deviation.
         back: a link to the page before.
     """
@@ -178,11 +188,13 @@ def page(title: str, line: Timeline, spreads: Spreads, *, back: str = "") -> str
     for label, reason in line.left_out:
         parts.append(f"<p>{escape(label)} is left out: {escape(reason)}</p>")
     courses = sorted(line.courses, key=lambda one: (not one.changes, one.key))
-    parts += [_figure(line, one, spreads) for one in courses]
+    known = Shown() if results is None else results
+    parts += [_figure(line, one, spreads, known) for one in courses]
+    parts.append(table(line, known))
     return _document(title, "\n".join(parts))
 
 
-def _figure(line: Timeline, one: Course, spreads: Spreads) -> str:
+def _figure(line: Timeline, one: Course, spreads: Spreads, results: Shown) -> str:
     count = len(one.speeds)
     halves = [_half(point.label, one.key, spreads) for point in line.points]
     lows = [speed - half for speed, half in zip(one.speeds, halves, strict=True)]
@@ -212,12 +224,21 @@ def _figure(line: Timeline, one: Course, spreads: Spreads) -> str:
         cut = x(change.at - 0.5)
         parts.append(f'<path class="{kind}" d="M{cut:.1f} 0V{HEIGHT:.0f}">'
                      f"<title>{escape(text)}</title></path>")  # fmt: skip
-        notes.append(f"<li>{kind}: {escape(text)}, p = {change.p:.2g}</li>")
+        where = escape(text)
+        if digits(at.label) in results.held:
+            label = escape(at.label)
+            where = where.replace(label, f'<a href="#{anchor(at.label)}">{label}</a>')
+        beside = environment(results.environments.get(change.at))
+        notes.append(f"<li>{kind}: {where}, p = {change.p:.2g}{beside}</li>")
     for place, point in enumerate(line.points):
         speed = signed_percent(percent(float(one.speeds[place]) - base))
         text = f"{point.label}, {point.started[:10]}: {speed} % against the first"
-        parts.append(f'<circle cx="{x(place):.1f}" cy="{y(float(one.speeds[place])):.1f}" r="2">'
-                     f"<title>{escape(text)}</title></circle>")  # fmt: skip
+        dot = (
+            f'<circle cx="{x(place):.1f}" cy="{y(float(one.speeds[place])):.1f}" r="2.5">'
+            f"<title>{escape(text)}</title></circle>"
+        )
+        known = digits(point.label) in results.held
+        parts.append(f'<a href="#{anchor(point.label)}">{dot}</a>' if known else dot)
     span = f"{signed_percent(percent(bottom - base))} to {signed_percent(percent(top - base))} %"
     caption = f"<b>{escape(one.key)}</b>, speed against the first result, {span}"
     drawn = f'<svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img">{"".join(parts)}</svg>'
@@ -227,8 +248,7 @@ def _figure(line: Timeline, one: Course, spreads: Spreads) -> str:
 
 def _half(label: str, key: str, spreads: Spreads) -> float:
     """Half of the 95 % interval of a result's mean by its own boots; 0 where it is not known."""
-    digits = label.rpartition("(")[2].rstrip(")")
-    boots, deviation = spreads.get((digits, key), (0, math.nan))
+    boots, deviation = spreads.get((digits(label), key), (0, math.nan))
     if boots < 2 or not math.isfinite(deviation):
         return 0.0
     return float(special.stdtrit(boots - 1, 0.975)) * deviation / math.sqrt(boots)

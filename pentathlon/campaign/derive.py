@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import os
-import re
 from pathlib import Path
 from typing import Any
 
 from pentathlon.campaign.machines import Machine
 from pentathlon.safeio.suggestion import did_you_mean
+from pentathlon.study.absolute import absolute
 from pentathlon.study.problems import Problem
 from pentathlon.study.write import to_toml
 
 REACH = ("host", "user", "port", "key", "jump", "config")
 MOVABLE = ("local", "netns", "ssh")
 """Targets of systems that are those of the machine; others bring their own machine along."""
-TRACE = re.compile(r"(\btrace\s+@)([^;]*)")
 
 
 class Unfit(Exception):
@@ -53,7 +51,7 @@ def derive(document: dict[str, Any], directory: Path, machine: Machine) -> str:
     seed = found.get("seed", 1)
     if isinstance(seed, int):
         found["seed"] = own_seed(seed, machine.name)
-    _absolute(found, directory)
+    absolute(found, directory)
     systems = found.get("system")
     rows = systems if isinstance(systems, list) else []
     names = [str(one.get("name")) for one in rows if isinstance(one, dict)]
@@ -102,30 +100,3 @@ def _movable(target: Any, machine: Machine, place: int, wanted: str) -> None:
                 f"with {wanted}; use local in the study, or a machine without ssh and target",
             )
         )
-
-
-def _absolute(document: dict[str, Any], directory: Path) -> None:
-    """Have relative names of files hold from everywhere."""
-    if isinstance(included := document.get("include"), list):
-        document["include"] = [_from(directory, name) for name in included]
-    for own in document.get("workload") or ():
-        if isinstance(own, dict) and isinstance(own.get("files"), list):
-            own["files"] = [_from(directory, name) for name in own["files"]]
-    for key in ("suite", "system"):
-        if key in document:
-            document[key] = _traces(document[key], directory)
-
-
-def _from(directory: Path, name: Any) -> Any:
-    # Joined as text: the last "/" of a directory's name is kept.
-    return os.path.join(directory, name) if isinstance(name, str) and name else name  # noqa: PTH118
-
-
-def _traces(value: Any, directory: Path) -> Any:
-    if isinstance(value, dict):
-        return {key: _traces(inner, directory) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_traces(inner, directory) for inner in value]
-    if isinstance(value, str):
-        return TRACE.sub(lambda one: one[1] + str(_from(directory, one[2].strip())), value)
-    return value

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pentathlon.cli.commands.existing import is_url
+from pentathlon.cli.exits import InputError
 
 HEAD = "archive.json"
 
@@ -20,6 +21,23 @@ def is_archive(path: Path) -> bool:
 def text_of(path: Path) -> str:
     """The archive's name as it was given: `Path` takes one slash from a URL."""
     return path.as_posix().replace(":/", "://", 1) if is_url(path) else str(path)
+
+
+@contextmanager
+def one(path: Path | None, where: str | None) -> Iterator[Path | None]:
+    """A result as it is named, or the one of an archive that a filter chooses, for a while.
+
+    Raises:
+        InputError: there is a filter and no archive.
+        StoreError: it chooses none, or several.
+    """
+    if path is None or not is_archive(path):
+        if where is not None:
+            raise InputError("--where chooses from an archive; name one (pentathlon archive sync)")
+        yield path
+        return
+    with taken(path, where, 1) as found:
+        yield found[0]
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from pentathlon.cli import archived
 from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.gate_within import failures, narrowed, post_hoc, within
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
 from pentathlon.safeio.escaping import breakable
@@ -22,7 +23,7 @@ from pentathlon.store.query import Result, load_result
 from pentathlon.tables.sheet import Sheet
 
 if TYPE_CHECKING:
-    from pentathlon.evaluate.model import PostHoc
+    from pentathlon.cli.gate_again import Choices
     from pentathlon.evaluate.results.gate import Entry, Gate, GateRow
 
 
@@ -42,6 +43,8 @@ def gate(
     shape: str = "terminal",
     directory: Path | None = None,
     quarantine: Path | None = None,
+    remeasure: str | None = None,
+    yes: bool = False,
 ) -> None:
     with domain_errors(), ExitStack() as stack:
         if delta is not None and not 0 < delta < 100:
@@ -59,14 +62,17 @@ def gate(
         elif where is not None:
             raise InputError("--where chooses from an archive; name one with --against")
         found = load_result(choose(result))
-        if pool is None:
+        if remeasure is not None:
+            from pentathlon.cli.gate_again import Choices  # noqa: PLC0415
+
+            size = found.study.evaluation.delta_percent if delta is None else delta
+            choices = Choices(against, system, size, only or [], by_delta)
+            outcome = _again(found, pool, choices, remeasure, quarantine, yes=yes)
+        elif pool is None:
             outcome = _judge(found, against, system, delta, only or [], by_delta=by_delta)
         else:
             outcome = _pooled(found, pool, system, delta, only or [], by_delta=by_delta)
-        if quarantine is not None:
-            from pentathlon.cli.quarantine import apply  # noqa: PLC0415  loads SciPy
-
-            outcome = apply(outcome, quarantine)
+        outcome = _apart(outcome, quarantine)
         _write(outcome, shape, directory)
         raise typer.Exit(_status(outcome))
 
@@ -134,7 +140,7 @@ def _pooled(
     size = settings.delta_percent if delta is None else delta
     run = engine(open_archive(pool.archive))
     but, started = identity(found.path), found.summary().started
-    found = _narrowed(found, size, only)
+    found = narrowed(found, size, only)
     names = [system] if system else [one.name for one in found.study.systems]
     entries: list[Entry] = []
     used: dict[str, None] = {}
@@ -147,7 +153,7 @@ def _pooled(
             err.print(f"! {label} is left out: {reason}", markup=False, soft_wrap=True)
         used.update(dict.fromkeys(one.used))
         entries += [entry for entry in one.entries if gates.matches(entry.key, only)]
-    entries += _failures(found, only)
+    entries += failures(found, only)
     if not entries:
         raise InputError(f"{found.path} has no metric that --only chooses")
     return gates.gate(
@@ -156,7 +162,39 @@ def _pooled(
         delta_percent=size,
         confidence=settings.confidence,
         only_by_delta=by_delta,
-    ).model_copy(update={"unfinished": found.unfinished, "post_hoc": _post_hoc(found)})
+    ).model_copy(update={"unfinished": found.unfinished, "post_hoc": post_hoc(found)})
+
+
+def _apart(outcome: Gate, quarantine: Path | None) -> Gate:
+    """Set rows apart that are known to be unstable."""
+    if quarantine is None:
+        return outcome
+    from pentathlon.cli.quarantine import apply  # noqa: PLC0415  loads SciPy
+
+    return apply(outcome, quarantine)
+
+
+def _again(
+    found: Result,
+    pool: _Pool | None,
+    choices: Choices,
+    budget: str,
+    quarantine: Path | None,
+    *,
+    yes: bool,
+) -> Gate:
+    """Judge a result's own systems, and measure again what is not known well enough."""
+    from pentathlon.cli import across, gate_again  # noqa: PLC0415  loads SciPy
+
+    spendable = gate_again.budget_of(budget)
+    if pool is not None or (choices.against is not None and across.is_result(choices.against)):
+        raise InputError(
+            "--remeasure measures the systems of one result again, and a stored baseline stays as "
+            "it is; measure both builds as systems of one study"
+        )
+    return gate_again.gate_again(
+        found, choices, spendable, lambda one: _apart(one, quarantine), yes=yes
+    )
 
 
 def _status(found: Gate) -> Exit:
@@ -188,11 +226,11 @@ def _judge(
 
     settings = found.study.evaluation
     size = settings.delta_percent if delta is None else delta
-    found = _narrowed(found, size, only)
+    found = narrowed(found, size, only)
     unfinished = found.unfinished
     entries: list[Entry]
     if against is not None and across.is_result(against):
-        baseline = _narrowed(load_result(Path(against)), size, only)
+        baseline = narrowed(load_result(Path(against)), size, only)
         if baseline.unfinished:
             of = f"the baseline is {baseline.unfinished}"
             unfinished = f"{unfinished}; {of}" if unfinished else of
@@ -211,26 +249,8 @@ def _judge(
                 err.print(f"! {caution}", markup=False, soft_wrap=True)
             entries += gates.of_across(pair)
     else:
-        label = across.chosen(found, against or found.study.reference)
-        others = [system] if system else [
-            one.name for one in found.study.systems if one.name != label
-        ]  # fmt: skip
-        for name in others:
-            across.chosen(found, name)
-        if not others or others == [label]:
-            raise InputError(
-                f"{found.path} has one system, {label}; name another result with --against"
-            )
-        evaluated = gates.evaluate(found.focused(label, others))
-        entries = gates.of_evaluation(
-            evaluated, gates.Rule.declared(found.plan.study), gates.delta_log(size)
-        )
-        entries += [
-            _failed("identical systems", one.systems[1], one.words)
-            for one in evaluated.identical
-            if one.whole
-        ]
-    entries += _failures(found, only)
+        label, entries, _ = within(found, against, system, size)
+    entries += failures(found, only)
     if not entries:
         what = f" that --only {' --only '.join(only)} chooses" if only else ""
         raise InputError(f"{found.path} has no metric{what}")
@@ -240,56 +260,11 @@ def _judge(
         delta_percent=size,
         confidence=settings.confidence,
         only_by_delta=by_delta,
-    ).model_copy(update={"unfinished": unfinished, "post_hoc": _post_hoc(found)})
-
-
-def _post_hoc(found: Result) -> tuple[PostHoc, ...]:
-    """What the options chose; that a gate looks at every metric alike is its own rule."""
-    from pentathlon.evaluate.posthoc import find_post_hoc  # noqa: PLC0415  loads SciPy
-
-    return tuple(one for one in find_post_hoc(found) if one.what != "declared")
-
-
-def _failures(found: Result, only: list[str]) -> list[Entry]:
-    """What was requested and failed for good, which may have no row of its own."""
-    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
-
-    values: dict[tuple[str, str], str] = {}
-    names = {system.name for system in found.study.systems}
-    for failure in found.state.unresolved():
-        name = failure.workload or "boot"
-        if failure.system in names and (failure.workload is None or matches(f"{name}.", only)):
-            values.setdefault((name, failure.system), failure.reason)
-    return [_failed(name, system, f"failed: {reason}") for (name, system), reason in values.items()]
-
-
-def _failed(name: str, system: str, words: str) -> Entry:
-    from pentathlon.evaluate.results.gate import Entry, Verdict  # noqa: PLC0415  loads SciPy
-
-    return Entry(
-        key=name,
-        workload=name,
-        system=system,
-        percent=None,
-        low_percent=None,
-        high_percent=None,
-        p_not_worse=None,
-        verdict=Verdict.NOT_MEASURED,
-        words=words,
-    )
-
-
-def _narrowed(found: Result, delta: float, only: list[str]) -> Result:
-    """The result with another δ and with the chosen metrics alone, which are its family."""
-    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
-
-    evaluation = found.study.evaluation.model_copy(
-        update={"delta_percent": delta, "declared": None}
-    )
-    return found.narrowed(evaluation, lambda key: matches(key, only))
+    ).model_copy(update={"unfinished": unfinished, "post_hoc": post_hoc(found)})
 
 
 def _show(found: Gate) -> None:
+    from pentathlon.cli.gate_formats import further_words  # noqa: PLC0415
     from pentathlon.evaluate.display import interval_text, percent_text, signed_percent  # noqa: PLC0415
     from pentathlon.evaluate.posthoc import words as post_hoc_words  # noqa: PLC0415
     from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
@@ -306,6 +281,8 @@ def _show(found: Gate) -> None:
     if found.post_hoc:
         head.append(", post hoc", style="not bold")
     out.print(head)
+    for line in further_words(found):
+        out.print(line, markup=False, soft_wrap=True)
     if marked := post_hoc_words(found.post_hoc):
         out.print(Text(marked, style="bold magenta"), soft_wrap=True)
     bad = [row for row in found.rows if row.outcome is not Outcome.PASS]

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from pentathlon.evaluate.display import interval_text, percent_text, signed_percent
 from pentathlon.evaluate.results.gate import Gate, GateRow, Outcome
 from pentathlon.safeio.escaping import one_line
+from pentathlon.study.counting import count_text
 
 MOST_ROWS = 20
 MARK = "<!-- pentathlon gate -->"
@@ -65,6 +66,7 @@ def github(found: Gate) -> str:
 def markdown(found: Gate) -> str:
     """A comment for a merge request, which replaces the one from before by its first line."""
     lines = [MARK, f"### {found.outcome.value.capitalize()}", "", _cell(_head(found)), ""]
+    lines += [text for line in further_words(found) for text in (_cell(line), "")]
     bad = _grave(found)
     if bad:
         lines += ["| outcome | system | metric | speed % | interval | why |",
@@ -87,6 +89,18 @@ FORMATS: Mapping[str, Callable[[Gate], str]] = {
 
 FILES: Mapping[str, str] = {"gate.xml": "junit", "gate.md": "markdown", "gate.json": "json"}
 """Name of a file -> its format."""
+
+
+def further_words(found: Gate) -> list[str]:
+    """A sentence for each further run, and why there was none more."""
+    lines = [
+        f"measured again: {count_text(one.blocks, 'block')} of {', '.join(one.workloads)}, judged "
+        f"at {percent_text(one.confidence * 100.0)} ({one.path})"
+        for one in found.further
+    ]
+    if found.not_measured_again:
+        lines.append(f"not measured again: {found.not_measured_again}")
+    return [one_line(line) for line in lines]
 
 
 def _grave(found: Gate) -> list[GateRow]:

@@ -21,6 +21,7 @@ from pentathlon.machine.finding import Finding
 from pentathlon.machine.undo_journal import default_state_dir, restore_leftovers
 from pentathlon.machine.whole_machine import everything
 from pentathlon.protocol import agent
+from pentathlon.safeio.escaping import breakable
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.study.catalog import Workload, parse_catalog
 from pentathlon.study.check import CATALOG
@@ -246,7 +247,7 @@ def show_findings(found: list[Finding]) -> None:
             table.add_row("", Text(one.group, style="dim"), "")
             group = one.group
         mark = Text("✓", style="green") if one.works else Text("✗", style="yellow")
-        text = Text(one.detail)
+        text = Text(breakable(one.detail))
         if one.remedy and not one.works:
             lead = "to stop it" if one.group == "quiet" else "to make it work"
             text.append(f"\n{lead}: {one.remedy}", style="cyan")

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from pentathlon.cli import unfinished
+from pentathlon.cli import archived, unfinished
 from pentathlon.cli.commands.tables import Format
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
@@ -21,8 +21,15 @@ from pentathlon.tables.markdown import to_markdown
 from pentathlon.tables.terminal import to_rich
 
 
-def tables(result: Path | None, *, study: str | None, table: str | None, how: Format) -> None:
-    with domain_errors():
+def tables(
+    result: Path | None,
+    *,
+    study: str | None,
+    table: str | None,
+    how: Format,
+    where: str | None = None,
+) -> None:
+    with domain_errors(), archived.one(result, where) as chosen:
         from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
         from pentathlon.literature.filled.fill import fill  # noqa: PLC0415
         from pentathlon.literature.filled.write import data_grid, grid, to_json  # noqa: PLC0415
@@ -31,7 +38,7 @@ def tables(result: Path | None, *, study: str | None, table: str | None, how: Fo
         alone = study is None and table == effects_table.NAME
         names = set() if alone else _wanted(study, table)
         requested = names or () if table is not None else ()
-        found = load_result(choose(result))
+        found = load_result(choose(chosen))
         evaluation = evaluate(found)
         filled = [
             one

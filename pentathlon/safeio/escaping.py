@@ -49,7 +49,7 @@ BREAK = "\x1f"
 def breakable(text: str) -> str:
     """A name such as `memory.read.bandwidth[block_bytes=4096,variant=scalar]` or a path, on one
     line, which a narrow screen breaks between its parts and not inside of them."""
-    return re.sub(r"([\[,/])(?=.)", rf"\1{BREAK}", one_line(text))
+    return re.sub(r"([\[,]|(?<=\w)/)(?=.)", rf"\1{BREAK}", one_line(text))
 
 
 MOST_SHOWN = 1000

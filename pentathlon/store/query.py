@@ -23,6 +23,7 @@ from pentathlon.store.counted import counted_boots
 from pentathlon.store.directory import read_catalog, read_plan, read_start, result_directories
 from pentathlon.store.files import open_regular, read_bytes, write_whole
 from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
+from pentathlon.store.ondemand import OnDemand
 from pentathlon.store.packets import kept_trials
 from pentathlon.store.schema import TABLES
 from pentathlon.store.tables import TableBuilder, read_table, write_tables
@@ -303,18 +304,17 @@ class Result:
             raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
 
     @cached_property
-    def _tables(self) -> dict[str, pl.DataFrame]:
-        if self._fresh is None:
-            return self._pass[0]
-        digests, found = self._fresh[1], {}
+    def _tables(self) -> Mapping[str, pl.DataFrame]:
+        return self._pass[0] if self._fresh is None else OnDemand(self._table)
+
+    def _table(self, name: str) -> pl.DataFrame:
+        """A table from its file; one that is damaged is made again."""
+        if "_pass" in self.__dict__ or self._fresh is None:
+            return self._pass[0][name]
         # No row of a table takes less than a byte of the journal or of the plan.
         most = self._journal_bytes() + self.plan.step_count()
-        for name in TABLES:
-            table = read_table(self.path / f"{name}.parquet", name, digests[name], most)
-            if table is None:  # They are derived: where one is damaged all are made again.
-                return self._pass[0]
-            found[name] = table
-        return found
+        table = read_table(self.path / f"{name}.parquet", name, self._fresh[1][name], most)
+        return self._pass[0][name] if table is None else table
 
     @cached_property
     def _standing(self) -> _Standing:
@@ -446,8 +446,8 @@ class _View(Result):
         self.__dict__.pop("_tables", None)
 
     @cached_property
-    def _tables(self) -> dict[str, pl.DataFrame]:
-        return {name: self._narrow(name, table) for name, table in self._whole._tables.items()}
+    def _tables(self) -> Mapping[str, pl.DataFrame]:
+        return OnDemand(lambda name: self._narrow(name, self._whole._tables[name]))
 
     @property
     def _standing(self) -> _Standing:

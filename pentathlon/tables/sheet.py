@@ -75,6 +75,9 @@ class Sheet(Table):
             head = Measurement.get(console, wide, column.header if self.show_header else "")
             line = max((one.maximum for one in found), default=0)
             word = max((one.minimum for one in (*found, head)), default=0)
+            if not self.show_header:
+                # Cells without headings make no list: a word of any length shares its row.
+                word = min(word, THIN)
             if column.no_wrap:
                 line = word = max(line, head.maximum)
             least.append(max(word, min(column.min_width or 0, line)))

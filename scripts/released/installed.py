@@ -32,7 +32,9 @@ def packages(source: Source, folder: Path) -> None:
     run(command)
 
 
-def tree(source: Source, folder: Path, info: list[Entry], agents: list[Entry]) -> list[Entry]:
+def tree(
+    source: Source, folder: Path, info: list[Entry], agents: list[Entry], shared: list[Entry]
+) -> list[Entry]:
     """The files of the folder `/usr/lib/pentathlon`, and the commands in `/usr/bin`."""
     site = f"{TOP}/lib/python{PYTHON}/site-packages"
     found = [
@@ -46,10 +48,8 @@ def tree(source: Source, folder: Path, info: list[Entry], agents: list[Entry]) -
     found += [Entry(f"{TOP}/bin/{agent.name}", agent.data, agent.executable) for agent in agents]
     ours = [*source.files("pentathlon"), *info]
     found += [Entry(f"{site}/{entry.name}", entry.data, link=entry.link) for entry in ours]
-    found += [
-        Entry(f"{TOP}/share/pentathlon/{one.name}", one.data, one.executable)
-        for one in source.files("examples")
-    ]
+    found += [Entry(f"{TOP}/{one.name}", one.data, one.executable) for one in shared]
+    found += [Entry(f"usr/{one.name}", one.data) for one in shared if "/man/" in one.name]
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if not path.is_file():

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ import debian
 import image
 import installed
 import licences
+import manual
 import sbom
 import shim
 import wheels
@@ -101,11 +103,16 @@ def build(source: Source, chosen: argparse.Namespace) -> dict[str, bytes]:
     programs = agents(source, chosen)
     # Among the files of the package, as what `metadata` made.
     info = [*info, *shim.build(source)]
+    # Below the prefix that it is installed into.
+    shared = [manual.write(source, folder)]
+    shared += [
+        replace(one, name=f"share/pentathlon/{one.name}") for one in source.files("examples")
+    ]
     if "wheel" in parts:
-        made[wheels.name(source)] = wheels.write(source, info, programs)
+        made[wheels.name(source)] = wheels.write(source, info, programs, shared)
     if not parts & {"deb", "oci"}:
         return made
-    files = installed.tree(source, folder, info, programs)
+    files = installed.tree(source, folder, info, programs, shared)
     if "deb" in parts:
         if shutil.which("dpkg-deb"):
             package = reported("Build the Debian package", lambda: debian.write(source, files))

@@ -45,20 +45,18 @@ def metadata(source: Source) -> list[Entry]:
         ]
 
 
-def write(source: Source, info: list[Entry], agents: list[Entry]) -> bytes:
+def write(source: Source, info: list[Entry], agents: list[Entry], shared: list[Entry]) -> bytes:
     """The wheel.
 
     Args:
         source: the commit.
         info: the files of `metadata`.
         agents: the agents' files, which are installed among the programs.
+        shared: files below the prefix of the installation.
     """
     top = f"pentathlon-{source.version}"
     entries = [*source.files("pentathlon"), *info]
-    entries += [
-        Entry(f"{top}.data/data/share/pentathlon/{one.name}", one.data, one.executable)
-        for one in source.files("examples")
-    ]
+    entries += [Entry(f"{top}.data/data/{one.name}", one.data, one.executable) for one in shared]
     entries += [
         Entry(f"{top}.data/scripts/{agent.name}", agent.data, agent.executable) for agent in agents
     ]

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from typer.testing import CliRunner
@@ -16,8 +17,12 @@ from pentathlon.archive.adding import add_all
 from pentathlon.archive.engines import engine
 from pentathlon.archive.line import points
 from pentathlon.archive.log import open_archive
+from pentathlon.archive.site_results import differences
 from pentathlon.cli.main import app
+from pentathlon.evaluate.facts import Inventory
 from pentathlon.evaluate.results.timeline import timeline
+from pentathlon.safeio.checksum import sealed, unsealed
+from pentathlon.store.journal import JOURNAL
 from tests.archive.conftest import Make
 
 HOSTILE = 'bench<script>alert("1")</script>'
@@ -59,6 +64,13 @@ def test_every_row_has_its_line_and_its_changes(held: Path, tmp_path: Path) -> N
     assert found["circle"] == len(wanted.courses) * 10
     assert found["slower"] == sum(len(one.changes) for one in wanted.courses) > 0
     assert "faster" not in found and found["bar"] > 0
+    page = (tmp_path / "site" / pages[0]).read_text()
+    anchors = set(re.findall(r'id="(r-[0-9a-f]{12})"', page))
+    assert len(anchors) == 10 and set(re.findall(r'href="#([^"]+)"', page)) == anchors
+    links = re.findall(r'href="([^"#]+\.tar\.zst)"', page)
+    assert len(links) == 10
+    assert all((tmp_path / "site" / unquote(one)).is_file() for one in links)
+    assert "No difference of the environment is reported." in page
     for name in ("index.html", *pages):
         assert "<script" not in (tmp_path / "site" / name).read_text()
     alerts = json.loads((tmp_path / "site" / "alerts.json").read_text())
@@ -94,3 +106,50 @@ def test_only_new_changes_alarm(held: Path, tmp_path: Path) -> None:
     alerts.unlink()
     code, text = call(*words[:-1], "/nowhere/at-all")
     assert code == 2 and "cannot be run" in text
+
+
+def test_tables_are_those_of_one_result_of_an_archive(held: Path) -> None:
+    code, text = call("tables", held, "--where", 'name = "night-003"', "--format", "json")
+    assert code == 0 and json.loads(text) == []
+    for words, sentence in (
+        ((held,), "--where chooses 10 results"),
+        ((held, "--where", 'name = "none"'), "has no result that --where"),
+        ((held.parent / "results" / "night-003", "--where", 'name = "x"'), "chooses from an"),
+    ):
+        code, text = call("tables", *words)
+        assert code == 2 and sentence in text.replace("\n", " "), text
+
+
+def test_pages_name_what_changed_in_the_environment(night: Make, tmp_path: Path) -> None:
+    nights = [night(1.5 if k >= 6 else 1.0) for k in range(10)]
+    for number, path in enumerate(nights):
+        lines = []
+        for line in (path / JOURNAL).read_bytes().splitlines():
+            record = unsealed(line)[0]
+            event = record.get("event")
+            if isinstance(event, dict) and event.get("event") == "inventory":
+                event.setdefault("system", {})["kernel"] = {
+                    "release": "6.1", "hz": 250 if number < 6 else 1000, "boot": record["block"],
+                }  # fmt: skip
+            lines.append(sealed(record))
+        (path / JOURNAL).write_bytes(b"".join(lines))
+    add_all(str(tmp_path / "a"), nights, HOSTILE, strict=True)
+    assert call("archive", "site", "--archive", tmp_path / "a", "--out", tmp_path / "s")[0] == 4
+    [page, _] = sorted((tmp_path / "s").glob("0*.html"))
+    text = page.read_text()
+    assert "1 difference of the environment" in text
+    assert "<td>kernel.hz</td><td>250</td><td>1000</td>" in text
+    # A result that cannot be taken out costs its differences, and no page.
+    for one in (tmp_path / "a" / "originals").rglob("*.zst"):
+        one.write_bytes(b"")
+    assert call("archive", "site", "--archive", tmp_path / "a", "--out", tmp_path / "s")[0] == 0
+    assert "Differences of the environment are not known: " in page.read_text()
+
+
+def test_differences_leave_out_what_varies_by_itself() -> None:
+    before = Inventory({"z.a": 1, "cpu.b": 2, "x": 3, "kernel.c": 4})
+    after = Inventory({"z.a": 2, "cpu.b": 3, "x": 4, "new": 5, "kernel.c": 4},
+                      varying=frozenset({"x"}))  # fmt: skip
+    assert differences(before, after) == [
+        ("cpu.b", "2", "3"), ("new", "not reported", "5"), ("z.a", "1", "2"),
+    ]  # fmt: skip

@@ -54,6 +54,16 @@ def test_every_failure_has_a_reason(state: Path) -> None:
         assert finding.works or finding.remedy or finding.name.startswith("hardware")
 
 
+def test_a_machine_without_tc_has_a_finding_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking() -> None:
+        raise TargetUnavailable("the program tc is not installed", "sudo apt-get install iproute2")
+
+    monkeypatch.setattr(probes, "netem_lacking", lacking)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    found = by_name(list(probes.helpers()))["links by netem"]
+    assert not found.works and found.remedy == "sudo apt-get install iproute2"
+
+
 def test_without_an_agent_no_target_works(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(agent.VARIABLE, "/nowhere/agent")
     found = checks.diagnose(quick=True, state_dir=state)

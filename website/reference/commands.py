@@ -23,18 +23,19 @@ def page() -> str:
     """The whole page."""
     group = typer.main.get_group(app)
     return INTRODUCTION + "".join(
-        _command(name, command) for name, command in sorted(_all(group, "pentathlon"))
+        _command(name, command) for name, command in sorted(every_command(group, "pentathlon"))
     )
 
 
-def _all(group: Any, before: str) -> list[tuple[str, Any]]:
+def every_command(group: Any, before: str) -> list[tuple[str, Any]]:
+    """The commands of a group and of its groups, with their whole names."""
     found: list[tuple[str, Any]] = []
     context = typer.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         whole = f"{before} {name}"
         if hasattr(command, "list_commands"):
-            found += _all(command, whole)
+            found += every_command(command, whole)
         else:
             found.append((whole, command))
     return found

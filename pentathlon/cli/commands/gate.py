@@ -27,6 +27,8 @@ Examples:
     pentathlon gate results/two-kernels-20260101T120000Z --system uml-7.2 --json
 
     pentathlon gate results/new --against archive --where 'study = "nightly"' --format junit
+
+    pentathlon gate results/two-kernels-20260101T120000Z --remeasure 30m
 """
 
 
@@ -72,6 +74,17 @@ def gate(
         Path | None,
         typer.Option(help="File with rows that are known to be unstable and close no gate."),
     ] = None,
+    remeasure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BUDGET",
+            help="Measure again while it is not known well enough: for so long (30m), or so many "
+            "blocks (40).",
+        ),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before what --remeasure starts.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     existing.result_or_archive(result)
@@ -89,4 +102,6 @@ def gate(
         shape="json" if as_json else shape,
         directory=directory,
         quarantine=quarantine,
+        remeasure=remeasure,
+        yes=yes,
     )

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.archive import WhereOption
 
 HELP = """Print the tables of the published studies with your own systems in the columns.
 
@@ -22,6 +23,8 @@ Examples:
     pentathlon tables --study martinovic2012 --table table-3 --format latex
 
     pentathlon tables --format markdown > tables.md
+
+    pentathlon tables archive --where 'result like "3f2a91%"'
 """
 
 
@@ -37,16 +40,18 @@ class Format(StrEnum):
 
 def tables(
     result: Annotated[
-        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
+        Path | None,
+        typer.Argument(help="Result directory, or an archive.", show_default="the newest one"),
     ] = None,
     *,
+    where: WhereOption = None,
     study: Annotated[str | None, typer.Option(help="One study only.")] = None,
     table: Annotated[str | None, typer.Option(help="One table only, as table-3.")] = None,
     how: Annotated[Format, typer.Option("--format", "-f", help="How to write them.")] = (
         Format.TERMINAL
     ),
 ) -> None:
-    existing.result(result)
+    existing.result_or_archive(result)
     from pentathlon.cli import tables as work
 
-    work.tables(result, study=study, table=table, how=how)
+    work.tables(result, study=study, table=table, how=how, where=where)

@@ -82,8 +82,18 @@ def starved_caution(one: Starved) -> str:
 
 
 def blocks_words(blocks: Sequence[int]) -> str:
-    """Blocks, counted from 1 as people do: "in block 2", "in the blocks 1, 2 and 5"."""
-    numbers = [str(block + 1) for block in blocks]
-    if len(numbers) == 1:
-        return f"in block {numbers[0]}"
-    return f"in the blocks {', '.join(numbers[:-1])} and {numbers[-1]}"
+    """Blocks, counted from 1 as people do: "in block 2", "in the blocks 1, 2, 5 and 7 to 9"."""
+    runs: list[list[int]] = []
+    for block in sorted(blocks):
+        if runs and block == runs[-1][-1] + 1:
+            runs[-1].append(block)
+        else:
+            runs.append([block])
+    parts: list[str] = []
+    for run in runs:
+        # Two in a row are named, more are a range.
+        named = [str(block + 1) for block in run]
+        parts += named if len(run) < 3 else [f"{named[0]} to {named[-1]}"]
+    if len(parts) == 1:
+        return f"in {'the blocks' if ' ' in parts[0] else 'block'} {parts[0]}"
+    return f"in the blocks {', '.join(parts[:-1])} and {parts[-1]}"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from pentathlon.evaluate.estimators.ratio import delta_log
 from pentathlon.evaluate.estimators.welch import Estimate, paired, welch
@@ -21,6 +23,7 @@ from pentathlon.evaluate.wording import CONTEXT
 
 __all__ = [
     "Entry",
+    "Further",
     "Gate",
     "Outcome",
     "Rule",
@@ -29,6 +32,7 @@ __all__ = [
     "evaluate",
     "gate",
     "matches",
+    "merged",
     "quarantined",
 ]
 
@@ -57,6 +61,16 @@ class GateRow(Frozen):
     words: str
 
 
+class Further(Frozen):
+    """A further run that was measured because a row was not known well enough."""
+
+    path: str
+    blocks: int
+    workloads: tuple[str, ...]
+    confidence: float
+    """At which this run is judged."""
+
+
 class Gate(Frozen):
     """The gate's answer. `unfinished`: how far a run is that has not ended; "" if all have."""
 
@@ -67,6 +81,18 @@ class Gate(Frozen):
     post_hoc: tuple[PostHoc, ...] = ()
     """What is judged otherwise than the judged result's study planned."""
     rows: tuple[GateRow, ...]
+    further: tuple[Further, ...] = ()
+    not_measured_again: str = ""
+    """Why no further run was measured although rows are not known well enough; "" if none is."""
+
+    @model_serializer(mode="wrap")
+    def _without_further(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A gate that measured nothing again is written as before there was any other."""
+        written: dict[str, Any] = handler(self)
+        for name in ("further", "not_measured_again"):
+            if not written.get(name, True):
+                del written[name]
+        return written
 
     def of(self, outcome: Outcome) -> tuple[GateRow, ...]:
         """The rows with that outcome."""
@@ -205,9 +231,29 @@ def quarantined(found: Gate, record: Mapping[tuple[str, str], str]) -> Gate:
         else row
         for row in found.rows
     )
+    return found.model_copy(update={"outcome": _gravest(rows), "rows": rows})
+
+
+def merged(first: Gate, later: Gate) -> Gate:
+    """The answer of a run and of a further one, which states what the first one left open.
+
+    Rows that the first run decided keep its answer; what failed in the further one is added.
+    """
+    answers = {(row.key, row.system): row for row in later.rows}
+    rows = []
+    for row in first.rows:
+        answer = answers.pop((row.key, row.system), None)
+        rows.append(row if answer is None or row.outcome is not Outcome.INCONCLUSIVE else answer)
+    rows += [row for row in answers.values() if row.outcome is Outcome.FAILURE]
+    unfinished = "; ".join(filter(None, (first.unfinished, later.unfinished)))
+    return first.model_copy(
+        update={"rows": tuple(rows), "outcome": _gravest(rows), "unfinished": unfinished}
+    )
+
+
+def _gravest(rows: Sequence[GateRow]) -> Outcome:
     outcomes = {row.outcome for row in rows}
-    whole = next((one for one in Outcome if one in outcomes), Outcome.FAILURE)
-    return found.model_copy(update={"outcome": whole, "rows": rows})
+    return next((one for one in Outcome if one in outcomes), Outcome.FAILURE)
 
 
 def gate(
@@ -243,9 +289,7 @@ def gate(
         )
         for one in entries
     )
-    outcomes = {row.outcome for row in rows}
-    whole = next((one for one in Outcome if one in outcomes), Outcome.FAILURE)
-    return Gate(outcome=whole, baseline=baseline, delta_percent=delta_percent, rows=rows)
+    return Gate(outcome=_gravest(rows), baseline=baseline, delta_percent=delta_percent, rows=rows)
 
 
 GOOD = (Verdict.FASTER, Verdict.FASTER_BY_DELTA, Verdict.NEGLIGIBLE, Verdict.EQUIVALENT)

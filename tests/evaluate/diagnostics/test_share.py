@@ -7,7 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pentathlon.evaluate.diagnostics.share import find_starved, share_text, starved_caution
+from pentathlon.evaluate.diagnostics.share import (
+    blocks_words,
+    find_starved,
+    share_text,
+    starved_caution,
+)
 from pentathlon.evaluate.facts import Inventory
 from pentathlon.study.model import Study
 
@@ -84,3 +89,16 @@ def test_a_coarse_clock_needs_more_time() -> None:
     assert len(find_starved(short, STUDY, {})) == 1
     long = samples(*[("b", "w.time", 0, 50 * MS, 30 * MS, 0, 0)] * 20)
     assert len(find_starved(long, STUDY, inventories_of)) == 1
+
+
+@pytest.mark.parametrize(
+    ("blocks", "words"),
+    [
+        ((1,), "in block 2"),
+        ((0, 1), "in the blocks 1 and 2"),
+        (tuple(range(10)), "in the blocks 1 to 10"),
+        ((8, 0, 1, 4, 6, 7), "in the blocks 1, 2, 5 and 7 to 9"),
+    ],
+)
+def test_blocks_in_words(blocks: tuple[int, ...], words: str) -> None:
+    assert blocks_words(blocks) == words

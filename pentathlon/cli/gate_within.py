@@ -1,0 +1,106 @@
+"""One result at the gate: its systems against each other, and what failed in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pentathlon.cli.exits import InputError
+from pentathlon.store.query import Result
+
+if TYPE_CHECKING:
+    from pentathlon.evaluate.model import Evaluation, PostHoc
+    from pentathlon.evaluate.results.gate import Entry
+
+
+def within(
+    found: Result, against: str | None, system: str | None, delta_percent: float
+) -> tuple[str, list[Entry], Evaluation]:
+    """Judge the systems of a result against one of them: its name, the rows, the evaluation.
+
+    Args:
+        against: the baseline; None for the reference.
+        system: the only system to judge.
+
+    Raises:
+        InputError: there is no such system, or nothing to compare with.
+    """
+    from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
+
+    label = across.chosen(found, against or found.study.reference)
+    others = [system] if system else [
+        one.name for one in found.study.systems if one.name != label
+    ]  # fmt: skip
+    for name in others:
+        across.chosen(found, name)
+    if not others or others == [label]:
+        raise InputError(
+            f"{found.path} has one system, {label}; name another result with --against"
+        )
+    evaluated = gates.evaluate(found.focused(label, others))
+    entries = gates.of_evaluation(
+        evaluated, gates.Rule.declared(found.plan.study), gates.delta_log(delta_percent)
+    )
+    entries += [
+        failed("identical systems", one.systems[1], one.words)
+        for one in evaluated.identical
+        if one.whole
+    ]
+    return label, entries, evaluated
+
+
+def post_hoc(found: Result) -> tuple[PostHoc, ...]:
+    """What the options chose; that a gate looks at every metric alike is its own rule."""
+    from pentathlon.evaluate.posthoc import find_post_hoc  # noqa: PLC0415  loads SciPy
+
+    return tuple(one for one in find_post_hoc(found) if one.what != "declared")
+
+
+def failures(found: Result, only: list[str]) -> list[Entry]:
+    """What was requested and failed for good, which may have no row of its own."""
+    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
+
+    values: dict[tuple[str, str], str] = {}
+    names = {system.name for system in found.study.systems}
+    for failure in found.state.unresolved():
+        name = failure.workload or "boot"
+        if failure.system in names and (failure.workload is None or matches(f"{name}.", only)):
+            values.setdefault((name, failure.system), failure.reason)
+    return [failed(name, system, f"failed: {reason}") for (name, system), reason in values.items()]
+
+
+def failed(name: str, system: str, words: str) -> Entry:
+    from pentathlon.evaluate.results.gate import Entry, Verdict  # noqa: PLC0415  loads SciPy
+
+    return Entry(
+        key=name,
+        workload=name,
+        system=system,
+        percent=None,
+        low_percent=None,
+        high_percent=None,
+        p_not_worse=None,
+        verdict=Verdict.NOT_MEASURED,
+        words=words,
+    )
+
+
+def narrowed(
+    found: Result, delta: float, only: list[str], confidence: float | None = None
+) -> Result:
+    """The result with another δ and with the chosen metrics alone, which are its family.
+
+    Args:
+        confidence: None for the study's.
+    """
+    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
+
+    rules = found.study.evaluation
+    evaluation = rules.model_copy(
+        update={
+            "delta_percent": delta,
+            "declared": None,
+            "confidence": rules.confidence if confidence is None else confidence,
+        }
+    )
+    return found.narrowed(evaluation, lambda key: matches(key, only))
