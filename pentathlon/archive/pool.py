@@ -8,7 +8,7 @@ from typing import Any
 
 from pentathlon.archive import queries
 from pentathlon.archive.engines import Engine
-from pentathlon.archive.where import to_sql
+from pentathlon.archive.where import quoted, to_sql
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.model import Summary, SystemFacts
 from pentathlon.evaluate.results.pooled import Run
@@ -19,11 +19,13 @@ def last_good(
 ) -> list[Run]:
     """At most so many results that a filter chooses, the newest first; nothing failed in them.
 
+    Where the archive has the judged result, they are of its study and machine.
+
     Args:
         before: results that began later are not taken.
         but: id of the judged result.
     """
-    found = run.rows(queries.last_good(to_sql(where), before, but, count))
+    found = run.rows(queries.last_good(_alike(run, where, but), before, but, count))
     ids = [row["result"] for row in found]
     systems = {row["result"]: row for row in run.rows(queries.of_systems("systems", ids, system))}
     boots: dict[str, dict[str, list[dict[str, Any]]]] = {one: {} for one in ids}
@@ -39,6 +41,21 @@ def last_good(
         for row in found
         if row["result"] in systems
     ]
+
+
+def machines(run: Engine, where: str | None, count: int, *, before: str, but: str) -> list[str]:
+    """The machines that measured the results of `last_good`."""
+    found = run.rows(queries.last_good(_alike(run, where, but), before, but, count))
+    return sorted({row["machine"] for row in found})
+
+
+def _alike(run: Engine, where: str | None, but: str) -> str:
+    """The filter, and the study and machine of a result where the archive has it."""
+    found = run.rows(queries.listed(f"r.result = {quoted(but)}"))
+    if not found:
+        return to_sql(where)
+    own = " and ".join(f"{name} = {quoted(found[0][name])}" for name in ("study", "machine"))
+    return f"({to_sql(where)}) and {own}"
 
 
 def _series(rows: list[dict[str, Any]]) -> Series:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from pentathlon.cli.commands.existing import is_url
 from pentathlon.cli.exits import InputError
+from pentathlon.cli.screen import err
+from pentathlon.safeio.escaping import one_line
 
 HEAD = "archive.json"
+MOST_NAMED = 3
 
 
 def is_archive(path: Path) -> bool:
@@ -21,6 +24,19 @@ def is_archive(path: Path) -> bool:
 def text_of(path: Path) -> str:
     """The archive's name as it was given: `Path` takes one slash from a URL."""
     return path.as_posix().replace(":/", "://", 1) if is_url(path) else str(path)
+
+
+def caution_machines(what: str, machines: Sequence[str]) -> None:
+    """Report that results of several machines stand beside each other."""
+    if len(machines) > 1:
+        names = ", ".join(map(one_line, machines[:MOST_NAMED]))
+        names += ", …" if len(machines) > MOST_NAMED else ""
+        err.print(
+            f"! {what} of {len(machines)} machines ({names}), which may differ by more than what "
+            "is looked for; choose one with --where 'machine = \"NAME\"'",
+            markup=False,
+            soft_wrap=True,
+        )  # fmt: skip
 
 
 @contextmanager

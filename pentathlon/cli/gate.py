@@ -127,7 +127,7 @@ def _pooled(
     """Judge a result against the last good ones of an archive."""
     from pentathlon.archive.engines import engine  # noqa: PLC0415  loads polars
     from pentathlon.archive.log import open_archive  # noqa: PLC0415
-    from pentathlon.archive.pool import last_good  # noqa: PLC0415
+    from pentathlon.archive.pool import last_good, machines  # noqa: PLC0415
     from pentathlon.archive.rows import identity  # noqa: PLC0415
     from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
     from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
@@ -142,6 +142,8 @@ def _pooled(
     but, started = identity(found.path), found.summary().started
     found = narrowed(found, size, only)
     names = [system] if system else [one.name for one in found.study.systems]
+    of = machines(run, pool.where, pool.last, before=started, but=but)
+    archived.caution_machines("the baseline is", of)
     entries: list[Entry] = []
     used: dict[str, None] = {}
     for name in names:

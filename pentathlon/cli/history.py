@@ -81,7 +81,9 @@ def _of_archive(place: str, system: str | None, where: str | None, only: list[st
 
     archive = open_archive(place)
     run = engine(archive)
-    last = reading.some(archive, where, run)[-1].row
+    held = reading.some(archive, where, run)
+    last = held[-1].row
+    archived.caution_machines("the results are", sorted({one.machine for one in held}))
     chosen = (lambda key: matches(key, only)) if only else None
     points = line.points(run, where, system or last["reference"], chosen)
     return _Read(points, last["confidence"], json.loads(last["weights_json"]))

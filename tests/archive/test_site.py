@@ -153,3 +153,19 @@ def test_differences_leave_out_what_varies_by_itself() -> None:
     assert differences(before, after) == [
         ("cpu.b", "2", "3"), ("new", "not reported", "5"), ("z.a", "1", "2"),
     ]  # fmt: skip
+
+
+def test_results_of_several_machines_are_pointed_out(night: Make, tmp_path: Path) -> None:
+    nights = [night() for _ in range(8)]
+    for number, path in enumerate(nights):
+        add_all(str(tmp_path / "a"), [path], f"bench{number % 2}", strict=True)
+    code, text = call("history", tmp_path / "a")
+    assert code == 0 and "! the results are of 2 machines (bench0, bench1)" in text
+    one = call("history", tmp_path / "a", "--where", 'machine = "bench1"')
+    assert "machines" not in one[1]
+    # The newest result is of bench1, and so is what it is judged against.
+    code, text = call("gate", tmp_path / "a", "--delta", "50")
+    assert "the last 3 good results" in text and "machines" not in text
+    code, text = call("gate", night(), "--against", tmp_path / "a", "--delta", "50")
+    assert "the last 5 good results" in text
+    assert "! the baseline is of 2 machines (bench0, bench1)" in text
