@@ -11,7 +11,7 @@ from urllib.parse import quote
 import polars as pl
 
 from pentathlon.archive.log import Archive, File, stamp
-from pentathlon.archive.rows import Rows, identity, read
+from pentathlon.archive.rows import Rows, identity, read, tables
 from pentathlon.archive.schema import KINDS, SORTED
 from pentathlon.store.journal import StoreError
 
@@ -73,7 +73,7 @@ def add(archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool) 
                 waiting.append(rows)
                 archive.place.write(rows.original_name, rows.original)
                 done.new.append((path, found))
-                if sum(one.tables["samples"].height for one in waiting) >= MOST_SAMPLES:
+                if sum(one.samples.height for one in waiting) >= MOST_SAMPLES:
                     _commit(archive, batch, waiting)
                     waiting, batch = [], stamp()
                 continue
@@ -91,9 +91,8 @@ def _commit(archive: Archive, batch: str, waiting: Sequence[Rows]) -> None:
     places = dict.fromkeys((one.study, one.month) for one in waiting)
     for study, month in places:
         own = [one for one in waiting if (one.study, one.month) == (study, month)]
-        for kind in KINDS:
-            table = pl.concat([one.tables[kind] for one in own])
-            files.append(write_file(archive, kind, (study, month), batch, table))
+        found = tables(own)
+        files += [write_file(archive, kind, (study, month), batch, found[kind]) for kind in KINDS]
     archive.commit(files, {one.result: batch for one in waiting})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,12 +32,25 @@ class Rows:
     result: str
     study: str
     month: str
-    tables: dict[str, pl.DataFrame]
+    index: dict[str, Any]
+    systems: list[dict[str, Any]]
+    boots: pl.DataFrame
+    samples: pl.DataFrame
     original: bytes
 
     @property
     def original_name(self) -> str:
-        return str(self.tables["index"]["original"][0])
+        return str(self.index["original"])
+
+
+def tables(results: Sequence[Rows]) -> dict[str, pl.DataFrame]:
+    """The rows of several results as one table of each kind."""
+    return {
+        "index": _frame([one.index for one in results], INDEX),
+        "systems": _frame([row for one in results for row in one.systems], SYSTEMS),
+        "boots": pl.concat([one.boots for one in results]),
+        "samples": pl.concat([one.samples for one in results]),
+    }
 
 
 def identity(path: Path) -> str:
@@ -131,15 +145,9 @@ def read(path: Path, found: str, machine: str, batch: str) -> Rows:
         "original_bytes": len(original),
         "original_sha256": hashlib.sha256(original).hexdigest(),
     }
-    tables = {
-        "index": _frame([index], INDEX),
-        "systems": _frame(systems, SYSTEMS),
-        "boots": _boots(used, result, common),
-        "samples": samples.with_columns(
-            result=pl.lit(found), batch=pl.lit(batch)
-        ).select(list(SAMPLES)),
-    }  # fmt: skip
-    return Rows(found, study.name, month, tables, original)
+    own = samples.with_columns(result=pl.lit(found), batch=pl.lit(batch)).select(list(SAMPLES))
+    boots = _boots(used, result, common)
+    return Rows(found, study.name, month, index, systems, boots, own, original)
 
 
 def _boots(used: pl.DataFrame, result: Result, common: dict[str, str]) -> pl.DataFrame:
