@@ -87,9 +87,9 @@ class GuardedSession(ProcessSession):
         """
         deadline = self._started + timeout_s
         try:
-            self.private = self._told(READY, b"", deadline)
+            self.private = self._stated(READY, b"", deadline)
             if files is not None:
-                self._launch.supplied = self._told(FILES, files, deadline)
+                self._launch.supplied = self._stated(FILES, files, deadline)
             self._launch.scratch = self.private
         except BaseException:
             self.stop()
@@ -100,7 +100,7 @@ class GuardedSession(ProcessSession):
         """Let the guard start its verb, which it does when something comes: an empty line."""
         os.write(self._request, b"\n")
 
-    def _told(self, beginning: str, to_send: bytes, deadline: float) -> str:
+    def _stated(self, beginning: str, to_send: bytes, deadline: float) -> str:
         """What follows in the guard's message that begins so."""
         left = max(deadline - time.monotonic(), 0.0)
         for document in self._pump(to_send, left, deadline):

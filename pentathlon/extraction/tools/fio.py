@@ -59,7 +59,7 @@ def read(text: str, _options: Options) -> Extracted:
                 f"({job.place}); a job that failed measured nothing"
             )
         seen[name] += 1
-        case: dict[str, CaseValue] = {"job": name, **_told(job, shared)}
+        case: dict[str, CaseValue] = {"job": name, **_stated(job, shared)}
         if names[name] > 1:
             case["number"] = seen[name]
         own = list(_job(job, case))
@@ -69,7 +69,7 @@ def read(text: str, _options: Options) -> Extracted:
     return Extracted(version.removeprefix("fio-"), tuple(rows), tuple(left_out))
 
 
-def _told(job: Node, shared: Node | None) -> dict[str, CaseValue]:
+def _stated(job: Node, shared: Node | None) -> dict[str, CaseValue]:
     options = job.find("job options")
     given = {} if shared is None else dict(shared.members())
     given |= {} if options is None else options.members()
