@@ -95,7 +95,7 @@ def further_words(found: Gate) -> list[str]:
     """A sentence for each further run, and why there was none more."""
     lines = [
         f"measured again: {count_text(one.blocks, 'block')} of {', '.join(one.workloads)}, judged "
-        f"at {percent_text(one.confidence * 100.0)} ({one.path})"
+        f"at {one.confidence * 100.0:.6g} % ({one.path})"
         for one in found.further
     ]
     if found.not_measured_again:

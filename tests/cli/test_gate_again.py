@@ -47,6 +47,7 @@ def test_what_is_not_known_is_measured_until_it_is(shop: Shop) -> None:
     assert other.code == 2 and "with other options (--delta, --only)" in other.err
     shown = shop.call("gate", first, *NARROW, "--remeasure", "40", "--format", "markdown")
     assert f"measured again: {run['blocks']} blocks of " in shown.out.replace("\\", "")
+    assert "judged at 98.75 %" in shown.out
 
 
 def test_what_is_known_is_not_measured_again(shop: Shop) -> None:
