@@ -41,26 +41,28 @@ BOOT_S = 20.0
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Sshd]:
     made = Sshd(tmp_path / "sshd")
+    # Other tests have sessions on this machine too, which would be seen in one directory for all.
+    there(made).mkdir()
+    with (made.directory / "sshd.conf").open("a") as file:
+        file.write(f"SetEnv TMPDIR={there(made)}\n")
     before = descendants()
     made.start()
     yield made
+    deadline = time.monotonic() + 10
+    while left_there(made) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not left_there(made)
     made.stop()
     connections_ended(before)
 
 
-@pytest.fixture(autouse=True)
-def nothing_left_there() -> Iterator[None]:
+def there(server: Sshd) -> Path:
     """The machine "over there" is this one, so what is left there can be seen."""
-    before = left_there()
-    yield
-    deadline = time.monotonic() + 10
-    while left_there() - before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert left_there() <= before
+    return server.directory.parent / "there"
 
 
-def left_there() -> set[Path]:
-    return set(Path("/tmp").glob("pentathlon-there-*"))
+def left_there(server: Sshd) -> set[Path]:
+    return set(there(server).glob("pentathlon-there-*"))
 
 
 def target(server: Sshd, agent: Path, state: Path, **options: Any) -> SshTarget:
@@ -98,7 +100,7 @@ def test_files_go_to_a_private_directory_that_is_removed(
     with made.boot(BOOT_S) as session:
         [scratch] = base.iterdir()
         assert scratch.stat().st_mode & 0o777 == 0o700
-        [own] = left_there()
+        [own] = left_there(server)
         copy = own / "pentathlon-agent"
         assert hashlib.sha256(copy.read_bytes()).digest() == (
             hashlib.sha256(real_agent.read_bytes()).digest()
@@ -106,7 +108,7 @@ def test_files_go_to_a_private_directory_that_is_removed(
         assert own.stat().st_mode & 0o777 == 0o700
         session.stop()
         assert not list(base.iterdir())
-        assert not left_there()
+        assert not left_there(server)
 
 
 def test_an_agent_that_hangs_over_there_is_ended(
@@ -162,14 +164,13 @@ for _, event in session.run(Request(session="x", workloads=[spin]), 60, 120):
     if event["event"] == "progress" and event["state"] == "case":
         os.kill(os.getpid(), signal.SIGKILL)
 """
-    before = left_there()
     command = [sys.executable, "-c", code, str(server.config), str(real_agent), str(state)]
     done = subprocess.run(command, stderr=subprocess.PIPE, check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL, done.stderr
     deadline = time.monotonic() + 10
-    while left_there() - before and time.monotonic() < deadline:
+    while left_there(server) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert left_there() <= before
+    assert not left_there(server)
     # The journal on this side holds the rest; the next session puts it back.
     with target(server, real_agent, state).boot(BOOT_S):
         pass
@@ -178,8 +179,8 @@ for _, event in session.run(Request(session="x", workloads=[spin]), 60, 120):
 def test_what_a_power_cut_left_is_removed_by_the_next_session(
     server: Sshd, real_agent: Path, state: Path, tmp_path: Path
 ) -> None:
-    old, files = Path("/tmp/pentathlon-there-0123456789abcdef"), tmp_path / "pentathlon-old-files"
-    shutil.rmtree(old, ignore_errors=True)
+    old = there(server) / "pentathlon-there-0123456789abcdef"
+    files = tmp_path / "pentathlon-old-files"
     old.mkdir()
     files.mkdir()
     (old / "lock").write_text("")
@@ -238,16 +239,14 @@ def test_the_graphics_program_goes_along(
 ) -> None:
     monkeypatch.delenv("PENTATHLON_GRAPHICS", raising=False)
     agent = Path(shutil.copy(real_agent, tmp_path / "pentathlon-agent"))
-    before = left_there()
     with target(server, agent, state).boot(BOOT_S):
-        (there,) = left_there() - before
-        assert not (there / "pentathlon-graphics").exists()
+        (own,) = left_there(server)
+        assert not (own / "pentathlon-graphics").exists()
     program = tmp_path / "pentathlon-graphics"
     program.write_text("#!/bin/sh\n")
-    before = left_there()
     with target(server, agent, state).boot(BOOT_S):
-        (there,) = left_there() - before
-        copied = there / "pentathlon-graphics"
+        (own,) = left_there(server)
+        copied = own / "pentathlon-graphics"
         assert copied.read_text() == "#!/bin/sh\n" and os.access(copied, os.X_OK)
 
 

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 /// How the directories of sessions are called; the token of the session follows.
 const PREFIX: &str = "pentathlon-there-";
 const LOCK: &str = "lock";
+const NEW_LOCK: &str = "lock.new";
 const UNDO: &str = "undo";
 const GUARD: &str = "guard";
 const OWNER: &str = "owner";
@@ -58,12 +59,7 @@ impl Home {
     ///
     /// `owner` is the machine that the session was started from, a blank, and words for people.
     pub fn enter(path: &Path, owner: Option<&str>) -> Result<Self, Refused> {
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path.join(LOCK))?;
-        lock.try_lock().map_err(io::Error::from)?;
+        let lock = locked(path)?;
         let home = Self {
             path: path.to_path_buf(),
             lock: Some(lock),
@@ -116,6 +112,27 @@ impl Drop for Home {
             std::fs::remove_dir_all(&self.path).ok();
         }
     }
+}
+
+/// The file that is locked for as long as the guard lives. Where an open file can be renamed, it gets
+/// its name once it is locked, so that no other guard finds it without a holder.
+fn locked(directory: &Path) -> io::Result<File> {
+    let name = directory.join(LOCK);
+    let made = if cfg!(unix) {
+        directory.join(NEW_LOCK)
+    } else {
+        name.clone()
+    };
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&made)?;
+    lock.try_lock().map_err(io::Error::from)?;
+    if made != name {
+        std::fs::rename(made, name)?;
+    }
+    Ok(lock)
 }
 
 /// Which boot of this system this is (random(4)); empty where that decides nothing: what is changed on
@@ -331,6 +348,21 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&log).unwrap(), "dead\n");
         drop((third, holder));
         assert_eq!(std::fs::read_to_string(log).unwrap(), "dead\nalive\n");
+        std::fs::remove_dir_all(parent).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_session_that_begins_is_not_taken_for_one_that_was_left() {
+        let parent = fresh("begins");
+        let begins = make(&parent, "begins", "");
+        std::fs::write(begins.join(NEW_LOCK), "").unwrap();
+        let other = entered(&make(&parent, "other", ""));
+        assert!(begins.exists(), "it is about to be locked");
+        let home = entered(&begins);
+        let again = File::open(begins.join(LOCK)).unwrap();
+        assert!(again.try_lock().is_err() && !begins.join(NEW_LOCK).exists());
+        drop((home, other));
         std::fs::remove_dir_all(parent).unwrap();
     }
 
