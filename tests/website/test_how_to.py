@@ -66,7 +66,11 @@ def small(text: str) -> str:
 
 def quick(words: list[str]) -> list[str]:
     """A call with limits that fit a test."""
-    limits = {"--limit": lambda _: "2s", "--blocks": lambda blocks: str(min(3, int(blocks)))}
+    limits = {
+        "--limit": lambda _: "2s",
+        "--blocks": lambda blocks: str(min(3, int(blocks))),
+        "--remeasure": lambda _: "6 blocks",
+    }
     names = itertools.count(1)
     system = {"--on": lambda name: name if ":" not in name else f"local:nice={next(names)}"}
     changes: dict[str, Callable[[str], str]] = {**limits, **system}

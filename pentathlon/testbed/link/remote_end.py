@@ -41,6 +41,9 @@ done
 IF_THERE = ("sh", "-c", '"$@" || :', "sh")
 """Words before a command that removes what was perhaps never made."""
 
+IF_CARD = ("sh", "-c", '[ ! -e "/sys/class/net/$0" ] || "$@"')
+"""Words before the name of a card and a command: a card that is gone has nothing to be put back."""
+
 MOST_MTU = 1 << 31
 
 PING_S, PING_MS = 5.0, 100
@@ -131,9 +134,9 @@ def _prepare(far: RemoteEndpoint, mtu: int) -> None:
     networks = [f"{a}/{hosts.PREFIXES[v]}" for v, a in far.addresses.items()]
     back = [[*IF_THERE, program, "addr", "del", network, "dev", device] for network in networks]
     if found["mtu"] != mtu:
-        back.append([program, "link", "set", device, "mtu", str(found["mtu"])])
+        back.append([*IF_CARD, device, program, "link", "set", device, "mtu", str(found["mtu"])])
     if "UP" not in found["flags"]:
-        back.append([program, "link", "set", device, "down"])
+        back.append([*IF_CARD, device, program, "link", "set", device, "down"])
     far.undo_by(*back)
     if found["mtu"] != mtu:
         far.shell('"$1" link set "$2" mtu "$3"', program, device, str(mtu))

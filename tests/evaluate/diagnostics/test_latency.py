@@ -153,7 +153,8 @@ def test_correction_is_that_of_the_library(values, interval):
     found = corrected(mine, step)
     assert found.count == pytest.approx(theirs.get_total_count(), abs=2 * len(values))
     assert mine.histogram.get_total_count() == other.get_total_count()
+    # One may have a request more than the other: both round to three digits.
     for percent in (50, 90):
         assert found.percentile(percent) == pytest.approx(
-            min(theirs.get_value_at_percentile(percent), max(values)), rel=0.15, abs=step
+            min(theirs.get_value_at_percentile(percent), max(values)), rel=0.15, abs=1.01 * step
         )

@@ -60,7 +60,7 @@ pub fn guard(orders: &Orders) -> u8 {
     match try_guard(orders) {
         Ok(status) => status,
         Err(error) => {
-            eprintln!("pentathlon-agent guard: {error}");
+            writeln!(io::stderr(), "pentathlon-agent guard: {error}").ok();
             1
         }
     }
@@ -200,7 +200,11 @@ fn exit_status(status: ExitStatus, closed: bool) -> u8 {
     }
     status.code().map_or_else(
         || {
-            eprintln!("pentathlon-agent guard: the agent was ended: {status}");
+            writeln!(
+                io::stderr(),
+                "pentathlon-agent guard: the agent was ended: {status}"
+            )
+            .ok();
             1
         },
         |code| u8::try_from(code).unwrap_or(1),

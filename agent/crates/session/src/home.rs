@@ -247,10 +247,13 @@ fn put_back(directory: &Path) {
             continue;
         };
         if let Err(reason) = run(&words) {
-            eprintln!(
-                "pentathlon-agent guard: `{}` puts nothing back: {reason}",
-                words.join(" ")
-            );
+            // The connection may be gone, and with it who reads this.
+            let words = words.join(" ");
+            writeln!(
+                io::stderr(),
+                "pentathlon-agent guard: `{words}` puts nothing back: {reason}"
+            )
+            .ok();
             failed.push(line);
         }
     }
