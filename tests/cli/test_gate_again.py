@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tomllib
 
 import pytest
 
+from pentathlon.protocol import agent
 from tests.cli.conftest import STUDY, Shop
 from tests.cli.test_judging import measured
 
@@ -48,6 +50,52 @@ def test_what_is_not_known_is_measured_until_it_is(shop: Shop) -> None:
     shown = shop.call("gate", first, *NARROW, "--remeasure", "40", "--format", "markdown")
     assert f"measured again: {run['blocks']} blocks of " in shown.out.replace("\\", "")
     assert "judged at 98.75 %" in shown.out
+
+
+RANDOM = """\
+name = "random"
+reference = "a"
+
+[procedure]
+blocks = 3
+iterations = 1
+warmup = 0
+
+[[system]]
+name = "a"
+target = "local"
+
+[[system]]
+name = "b"
+target = "local"
+settings = { scheduler = "batch" }
+
+[[workload]]
+id = "my.random"
+files = ["random.sh"]
+command = ["./random.sh"]
+[[workload.metric]]
+name = "number"
+regex = '(\\d+)'
+unit = "points"
+better = "lower"
+"""
+
+
+def test_a_command_is_measured_again_while_its_files_are_the_same(shop: Shop) -> None:
+    shop.environment["PENTATHLON_AGENT"] = str(agent.locate())
+    script = shop.directory / "random.sh"
+    script.write_text("#!/bin/sh\ncksum </proc/sys/kernel/random/uuid | cut -c 1-4\n")
+    script.chmod(0o755)
+    first = measured(shop, "r", RANDOM)
+    done = shop.call("gate", first, "--remeasure", "4 blocks", "--yes", "--json")
+    assert done.code in (4, 5), done.err
+    [run] = json.loads(done.out)["further"]
+    assert run["workloads"] == ["my.random"]
+    shutil.rmtree(shop.directory / "r" / "again")
+    script.write_text(script.read_text() + ":\n")
+    changed = shop.call("gate", first, "--remeasure", "4 blocks", "--yes")
+    assert changed.code == 2 and "a file of the command my.random has changed" in changed.err
 
 
 def test_what_is_known_is_not_measured_again(shop: Shop) -> None:
