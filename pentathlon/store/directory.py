@@ -25,14 +25,14 @@ from pentathlon.store.journal import (
     is_locked,
     read_journal,
 )
+from pentathlon.store.names import CATALOG as CATALOG  # noqa: PLC0414  for who reads a directory
+from pentathlon.store.names import PLAN as PLAN  # noqa: PLC0414
+from pentathlon.store.names import STUDY as STUDY  # noqa: PLC0414
 from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
 from pentathlon.study.load import LoadedStudy
 from pentathlon.study.plan import Plan, canonical_json
 
 RESULTS = Path("results")
-PLAN = "plan.json"
-CATALOG = "catalog.json"
-STUDY = "study.toml"
 
 
 def make_directory(out: Path | None, name: str) -> Path:

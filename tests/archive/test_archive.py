@@ -6,6 +6,8 @@ import filecmp
 import io
 import math
 import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -131,6 +133,37 @@ def test_a_note_beside_a_result_holds_for_its_journal_alone(night: Make) -> None
     note = directory / NOTE
     note.write_bytes(note.read_bytes()[:-9] + b"00000000\n")
     assert read_digest(directory) == second
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("log_mean", "fast"), ("key", 7), ("nature", 10**6), ("natures", [["w"]]), ("lowest", None)],
+)
+def test_a_note_that_somebody_else_wrote_is_not_believed(
+    night: Make, column: str, value: object
+) -> None:
+    directory = night()
+    first = read_digest(directory)
+    noted = unsealed((directory / NOTE).read_bytes())[0]
+    columns = noted["systems"]["a"]["levels"]
+    columns[column] = [value, *columns[column][1:]] if column != "natures" else value
+    (directory / NOTE).write_bytes(sealed(noted))
+    assert read_digest(directory) == first
+
+
+def test_a_line_of_notes_is_made_without_what_reads_samples(night: Make) -> None:
+    nights = [str(night()) for _ in range(6)]
+    for path in nights:
+        read_digest(Path(path))
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom pentathlon.cli.history import _of_directories\n"
+        "print(len(_of_directories([Path(one) for one in sys.argv[1:]], None, []).points),"
+        " *sorted({'polars', 'pydantic_core', 'duckdb'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *nights], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["6"]
 
 
 def test_writers_at_once_lose_nothing_and_count_nothing_twice(night: Make, tmp_path: Path) -> None:
