@@ -142,7 +142,8 @@ class Machine:
             try:
                 now = self.running()
             except TargetError as error:
-                why = str(error)
+                # That it cannot be reached has no remedy here but to wait.
+                why = error.reason if isinstance(error, TargetUnavailable) else str(error)
             else:
                 if now.boot_id != before:
                     return now
