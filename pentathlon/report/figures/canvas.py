@@ -142,9 +142,9 @@ def _across(widths: Sequence[float], columns: int) -> float:
 
     A handle and the gaps beside it are as wide as some letters of the legend's size.
     """
-    size = RC["legend.fontsize"]
-    beside = RC["legend.handlelength"] + mpl.rcParams["legend.handletextpad"]
-    gaps = mpl.rcParams["legend.columnspacing"] * (columns - 1)
+    size = float(RC["legend.fontsize"])
+    beside = float(RC["legend.handlelength"] + mpl.rcParams["legend.handletextpad"])
+    gaps = float(mpl.rcParams["legend.columnspacing"]) * (columns - 1)
     rest, more = len(widths) % columns, len(widths) // columns
     total, first = 0.0, 0
     for place in range(columns):
