@@ -11,8 +11,9 @@ from urllib.parse import quote
 import polars as pl
 
 from pentathlon.archive.log import Archive, File, stamp
-from pentathlon.archive.rows import Rows, identity, read, tables
+from pentathlon.archive.rows import Rows, read, tables
 from pentathlon.archive.schema import KINDS, SORTED
+from pentathlon.archive.source import look
 from pentathlon.store.journal import StoreError
 
 MOST_SAMPLES = 1_000_000
@@ -54,11 +55,12 @@ def add(archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool) 
     try:
         for path in paths:
             try:
-                found = identity(path)
+                source = look(path)
+                found = source.identity
                 if found in known:
                     done.known.append((path, found))
                     continue
-                rows = read(path, found, machine, batch)
+                rows = read(source, machine, batch)
             except FileNotFoundError as error:
                 reason = (
                     f"{path} is no result directory, or was not copied in full: "

@@ -91,7 +91,8 @@ def _merged(archive: Archive, group: Sequence[File], contents: Contents) -> pl.D
                 f"{archive.place.text}/{file.name} cannot be read: {error}; "
                 "put it back from a copy of the archive"
             ) from error
-    table = pl.concat(tables)
+    # A column that an earlier format lacks is null in its rows.
+    table = pl.concat(tables, how="diagonal").select(list(KINDS[group[0].kind]))
     if contents.twice:
         twice = pl.DataFrame(
             contents.twice, schema={"result": pl.String, "batch": pl.String}, orient="row"

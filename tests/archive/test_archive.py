@@ -21,6 +21,7 @@ from pentathlon.archive.batch import Added
 from pentathlon.archive.engines import engine
 from pentathlon.archive.line import points
 from pentathlon.archive.log import COMMITS, HEAD, open_archive
+from pentathlon.archive.schema import FORMAT
 from pentathlon.archive.stores import Folder
 from pentathlon.evaluate.results.digest import NOTE, read_digest
 from pentathlon.evaluate.results.timeline import Point, timeline
@@ -69,6 +70,10 @@ def test_the_rows_are_those_of_the_results(night: Make, tmp_path: Path) -> None:
     result = load_result(directory)
     samples = result.samples()
     assert run.rows("select count(*) as n from samples") == [{"n": samples.height}]
+    [file] = open_archive(str(tmp_path / "a")).contents().files["samples"]
+    held = pl.read_parquet(io.BytesIO((tmp_path / "a" / file.name).read_bytes()))
+    own = held.drop("result", "batch").rename({"batch_size": "batch"})
+    assert own.select(samples.columns).equals(samples)
     used = samples.filter(pl.col("counted") & (pl.col("phase") == "measure"))
     key, value = pl.col("key").alias("key"), pl.col("value")
     wanted = used.group_by("system", key, "block").agg(
@@ -229,8 +234,9 @@ def refused(place: Path) -> str:
 def test_a_newer_format_is_refused(held: Path, name: str) -> None:
     file = held / HEAD if name == HEAD else sorted((held / COMMITS).iterdir())[0]
     document = unsealed(file.read_bytes())[0]
-    file.write_bytes(sealed({**document, "format": 2}))
-    assert "has format 2, and this version reads up to 1" in refused(held)
+    file.write_bytes(sealed({**document, "format": FORMAT + 1}))
+    words = f"has format {FORMAT + 1}, and this version reads up to {FORMAT}"
+    assert words in refused(held)
 
 
 def test_a_half_copied_archive_is_refused(held: Path) -> None:
