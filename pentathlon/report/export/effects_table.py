@@ -76,5 +76,5 @@ def _effect(found: Factorial, one: TermEffect) -> dict[str, object]:
     return {
         "term": one.term,
         **{name: getattr(term, name) for name in OF_TERM},
-        **one.model_dump(mode="json", include={"verdict", *OF_EFFECT}),
+        **one.model_dump(mode="json", include={"key", "verdict", *OF_EFFECT}),
     }
