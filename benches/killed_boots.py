@@ -4,7 +4,8 @@
 
 A run boots a machine into one entry of GRUB, into another one (a machine that really reboots only
 into the first), and leads it back. It is killed by SIGKILL at KILLS moments (default 20) that are
-spread evenly over the time of a run that is let end, or over --whole seconds.
+spread evenly over the time of a run that is let end, or over --whole seconds, in an order in which
+the first few are spread over it too, as a machine that really reboots takes minutes for each.
 After each, `doctor --restore` is what a user would call; then the machine must run its default
 entry, GRUB must have no entry for the next start, its custom.cfg must be gone, and no undo journal
 may be left. Prints for each moment what had been booted by then and what was put back, and at the
@@ -28,6 +29,7 @@ from typing import Protocol
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from pentathlon.machine.errors import TargetError
 from pentathlon.targets.ssh.boots import stay
 from pentathlon.targets.ssh.boots.stay import restore_machines
 from pentathlon.targets.ssh.client import Address
@@ -135,8 +137,18 @@ def run(machine: Machine, state: Path) -> subprocess.Popen[str]:
     )
 
 
-def killed(machine: Machine, state: Path, after_s: float) -> tuple[list[str], list[str]]:
-    """Kill a run after a time and restore the machine: what the run printed, what was put back."""
+def moments(count: int, whole_s: float) -> list[float]:
+    """The middles of equal parts of a run, each far from those before it (by the golden ratio)."""
+    middles = [whole_s * (number + 0.5) / count for number in range(count)]
+    order = sorted(range(count), key=lambda number: (number * 0.6180339887498949) % 1.0)
+    # `order` is a permutation; its inverse visits the middles in the sequence of the ratio.
+    ranks = sorted(range(count), key=order.__getitem__)
+    return [middles[rank] for rank in ranks]
+
+
+def killed(machine: Machine, state: Path, after_s: float) -> tuple[list[str], list[str], list[str]]:
+    """Kill a run after a time and restore the machine: what the run printed, what was put back, and
+    why it could not be put back at once."""
     with run(machine, state) as running:
         try:
             running.wait(after_s)
@@ -144,9 +156,14 @@ def killed(machine: Machine, state: Path, after_s: float) -> tuple[list[str], li
             running.kill()
         assert running.stdout is not None
         printed = running.stdout.read().splitlines()
-    sentences = restore_machines(state, timeout_s=machine.limit_s)
+    faults = []
+    try:
+        sentences = restore_machines(state, timeout_s=machine.limit_s)
+    except TargetError as error:
+        faults.append(f"the first restore failed: {error}")
+        sentences = restore_machines(state, timeout_s=machine.limit_s)
     stay._stays.clear()
-    return printed, sentences
+    return printed, sentences, faults
 
 
 def main() -> int:
@@ -162,14 +179,16 @@ def main() -> int:
             whole_s = chosen.whole
             if whole_s is None:
                 began = time.monotonic()
-                printed, _ = killed(machine, state, 3 * machine.limit_s)
+                printed, _, _ = killed(machine, state, 3 * machine.limit_s)
                 whole_s = time.monotonic() - began
-                print(f"a whole run: {whole_s:.1f} s; {'; '.join(printed)}; {machine.faults()}")
+                print(
+                    f"a whole run: {whole_s:.1f} s; {'; '.join(printed)}; {machine.faults()}",
+                    flush=True,
+                )
             good = 0
-            for number in range(chosen.kills):
-                after_s = whole_s * (number + 0.5) / chosen.kills
-                printed, sentences = killed(machine, state, after_s)
-                faults = machine.faults()
+            for after_s in moments(chosen.kills, whole_s):
+                printed, sentences, faults = killed(machine, state, after_s)
+                faults += machine.faults()
                 if list((state / "undo").glob("*.jsonl")):
                     faults.append("an undo journal is left")
                 good += not faults

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pentathlon.evaluate.results.gate import matches
+from pentathlon.evaluate.results.matching import matches
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.query import Result
 from pentathlon.study.catalog import metric_key

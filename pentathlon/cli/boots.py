@@ -48,6 +48,7 @@ def boots(
             except TargetUnavailable as error:
                 print(f"\n# {name}: {error.reason}")
                 continue
+            print(f"\n# {name}:")
             for entry in entries:
                 print(f"\n{table(entry, name, ssh, names)}", end="")
         if not names:
@@ -60,8 +61,8 @@ def table(entry: Entry, method: str, ssh: str, names: set[str]) -> str:
     Args:
         names: of the tables before it; its own is another one, and added.
     """
-    default = ", the default" if entry.default else ""
-    lines = [f"# {_plain(entry.title)}{default}"]
+    mark = ", the default" if entry.default else ", which runs now" if entry.runs else ""
+    lines = [f"# {_plain(entry.title)}{mark}"]
     if entry.cmdline:
         lines.append(f"# {_plain(entry.cmdline)}")
     parts = [f"method = {json.dumps(method)}", f"entry = {json.dumps(entry.id)}"]

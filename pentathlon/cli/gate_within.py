@@ -58,7 +58,7 @@ def post_hoc(found: Result) -> tuple[PostHoc, ...]:
 
 def failures(found: Result, only: list[str]) -> list[Entry]:
     """What was requested and failed for good, which may have no row of its own."""
-    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.matching import matches  # noqa: PLC0415
 
     values: dict[tuple[str, str], str] = {}
     names = {system.name for system in found.study.systems}
@@ -93,7 +93,7 @@ def narrowed(
     Args:
         confidence: None for the study's.
     """
-    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.matching import matches  # noqa: PLC0415
 
     rules = found.study.evaluation
     evaluation = rules.model_copy(

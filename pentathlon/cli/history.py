@@ -16,10 +16,8 @@ from pentathlon.cli import archived, unfinished
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.safeio.escaping import breakable
-from pentathlon.store.directory import RESULTS, result_directories
 from pentathlon.store.files import write_whole
 from pentathlon.store.problems import StoreError
-from pentathlon.store.query import newest
 from pentathlon.study.counting import count_text
 from pentathlon.tables.sheet import Sheet
 
@@ -77,25 +75,32 @@ def _of_archive(place: str, system: str | None, where: str | None, only: list[st
     from pentathlon.archive import line, reading  # noqa: PLC0415  loads polars
     from pentathlon.archive.engines import engine  # noqa: PLC0415
     from pentathlon.archive.log import open_archive  # noqa: PLC0415
-    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415
+    from pentathlon.evaluate.results.matching import matches  # noqa: PLC0415
 
     archive = open_archive(place)
     run = engine(archive)
     held = reading.some(archive, where, run)
     last = held[-1].row
     archived.caution_machines("the results are", sorted({one.machine for one in held}))
+    archived.caution_studies(
+        sorted({one.study for one in held}), "choose one with --where 'study = \"NAME\"'"
+    )
     chosen = (lambda key: matches(key, only)) if only else None
     points = line.points(run, where, system or last["reference"], chosen)
     return _Read(points, last["confidence"], json.loads(last["weights_json"]))
 
 
 def _of_directories(paths: list[Path], system: str | None, only: list[str]) -> _Read:
-    from pentathlon.evaluate.results.digest import read_digest  # noqa: PLC0415  loads SciPy
-    from pentathlon.evaluate.results.timeline import Point  # noqa: PLC0415
+    from pentathlon.evaluate.results.digest import read_digest  # noqa: PLC0415
+    from pentathlon.evaluate.results.timeline import Point  # noqa: PLC0415  loads SciPy
 
     if paths:
         found = [(path, read_digest(path)) for path in dict.fromkeys(paths)]
+        archived.caution_studies(sorted({one.study for _, one in found}), "name those of one")
     else:
+        from pentathlon.store.directory import RESULTS  # noqa: PLC0415  loads pydantic
+        from pentathlon.store.query import newest  # noqa: PLC0415  loads polars
+
         study = read_digest(newest(RESULTS)).study
         found = [(path, one) for path, one in _readable(RESULTS) if one.study == study]
     last = max(found, key=lambda one: (one[1].started, str(one[0])))[1]
@@ -112,6 +117,7 @@ def _of_directories(paths: list[Path], system: str | None, only: list[str]) -> _
 
 def _readable(root: Path) -> Iterator[tuple[Path, Digest]]:
     from pentathlon.evaluate.results.digest import read_digest  # noqa: PLC0415
+    from pentathlon.store.directory import result_directories  # noqa: PLC0415
 
     for path in result_directories(root):
         with suppress(StoreError):
@@ -119,10 +125,10 @@ def _readable(root: Path) -> Iterator[tuple[Path, Digest]]:
 
 
 def _narrowed(found: SystemDigest, only: list[str]) -> SystemDigest:
-    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415
-
     if not only:
         return found
+    from pentathlon.evaluate.results.matching import matches  # noqa: PLC0415
+
     levels = {key: one for key, one in found.levels.items() if matches(key, only)}
     return replace(found, levels=levels)
 

@@ -93,7 +93,7 @@ def _weights(texts: Sequence[str]) -> dict[str, float]:
 
 def _only(result: Result, patterns: Sequence[str]) -> Callable[[str], bool]:
     """Which metrics the patterns choose; each of them must name what was requested."""
-    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.matching import matches  # noqa: PLC0415
 
     workloads = {step.workload for steps in result.plan.steps.values() for step in steps}
     requested = {

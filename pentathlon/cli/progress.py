@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import monotonic
 from typing import Self
 
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
@@ -58,6 +59,8 @@ class PlainLines:
         self._now: tuple[int, str] | None = None
         """The block and the words for what goes on; None between two boots."""
         self._boot = ("", 0)
+        self._booting: float | None = None
+        """When the boot began that has not measured yet; a machine's takes minutes."""
         self._heartbeat = Heartbeat(self._beat, quiet_s)
 
     def __enter__(self) -> Self:
@@ -91,6 +94,7 @@ class PlainLines:
         """Note what goes on, for the heartbeat."""
         if isinstance(record, BootStart):
             self._boot = (record.system, len(record.steps))
+            self._booting = monotonic()
             self._now = record.block, f"{record.system}: boots"
         elif isinstance(record, BootEnd):
             self._now = None
@@ -99,11 +103,14 @@ class PlainLines:
             done, note = progress_note(record)
             text = f"{system}: {done} of {count_text(steps, 'workload')} done"
             self._now = record.block, f"{text}, {note}" if note else text
+            self._booting = None
 
     def _beat(self) -> None:
-        now = self._now
+        now, booting = self._now, self._booting
         if now is not None:
-            self._say(*now)
+            block, text = now
+            since = "" if booting is None else f" for {seconds(monotonic() - booting)}"
+            self._say(block, f"{text}{since}")
 
     def _say(self, block: int, text: str) -> None:
         line = one_line(f"block {block + 1}/{self._blocks}  {text}")

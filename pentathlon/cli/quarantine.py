@@ -7,7 +7,8 @@ from datetime import date
 from pathlib import Path
 
 from pentathlon.cli.exits import InputError
-from pentathlon.evaluate.results.gate import Gate, matches, quarantined
+from pentathlon.evaluate.results.gate import Gate, quarantined
+from pentathlon.evaluate.results.matching import matches
 from pentathlon.safeio.clipping import clip
 from pentathlon.store.files import read_bytes
 

@@ -181,7 +181,8 @@ def finished_result(directory: Path) -> Result:
     """The result with its tables made anew."""
     result = load_result(directory)
     result.refresh()
-    from pentathlon.evaluate.results.digest import digest, note  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.digest import note  # noqa: PLC0415
+    from pentathlon.evaluate.results.digesting import digest  # noqa: PLC0415  loads SciPy
 
     note(directory, digest(result))
     return result

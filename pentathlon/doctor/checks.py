@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from pentathlon.targets.plain import PlainSystem
 
 BOOT_S = 60.0
 """Longest time of a trial boot, in seconds."""
+
+AT_ONCE = 4
+"""How many things are fetched side by side: each waits for the network most of its time."""
 
 
 def diagnose(quick: bool, state_dir: Path | None = None) -> list[Finding]:
@@ -52,11 +56,13 @@ def install(log: Log, only: Sequence[str] | None = None) -> list[Finding]:
     """
     for sentence in undo_journal.restore_leftovers(undo_journal.default_state_dir()):
         log(sentence)
-    return [
-        _install_one(one, log)
-        for one in _installs()
-        if (one.unasked() if only is None else one.name in only)
-    ]
+    wanted = [one for one in _installs() if (one.unasked() if only is None else one.name in only)]
+    pool = ThreadPoolExecutor(AT_ONCE)
+    try:
+        return list(pool.map(lambda one: _install_one(one, log), wanted))
+    finally:
+        # After Ctrl-C what was begun ends and removes its scratch files; nothing new begins.
+        pool.shutdown(cancel_futures=True)
 
 
 def installable() -> list[str]:

@@ -22,10 +22,15 @@ def cache_dir() -> Path:
 
 
 @contextmanager
-def locked(directory: Path) -> Iterator[None]:
-    """Hold a directory of the cache: two processes do not fill it at the same time."""
+def locked(directory: Path, part: str = "") -> Iterator[None]:
+    """Hold a directory of the cache, or a part of it: no two fill it at the same time.
+
+    Args:
+        directory: is made if it is missing.
+        part: a name of what is filled; parts with different names are filled side by side.
+    """
     directory.mkdir(parents=True, exist_ok=True)
-    with (directory / ".lock").open("w") as file:
+    with (directory / f".lock{'-' if part else ''}{part}").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

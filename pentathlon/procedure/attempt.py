@@ -183,7 +183,9 @@ class Attempt:
                 )
             )
         if wrong is not None:
-            raise TargetError(f'system "{boot.system}": {wrong}')
+            state = self._target.loader_state()
+            after = "" if state is None else f"; {state}"
+            raise TargetError(f'system "{boot.system}": {wrong}{after}')
 
     def _verdict(self) -> tuple[str, str | None]:
         """Whether the agent, which states that it is done, ran everything that was requested."""

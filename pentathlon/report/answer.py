@@ -310,21 +310,29 @@ def _finding(members: list[tuple[Row, Comparison]], sign: int, total: int, curve
     )
 
 
-def speed_words(log_ratio: float, kind: Wording = SPEED) -> str:
-    """A log-ratio in words: "12 % faster", "7 % slower", "60 times as fast", "3 times better"."""
+def speed_words(log_ratio: float, kind: Wording = SPEED, digits: int = 2) -> str:
+    """A log-ratio in words: "12 % faster", "7 % slower", "60 times as fast", "3 times better".
+
+    Args:
+        log_ratio: of the speeds.
+        kind: which words a larger and a smaller one have.
+        digits: significant digits of a multiple.
+    """
     ratio = math.exp(min(abs(log_ratio), CUT))
     word = kind.up if log_ratio > 0 else kind.down
     if ratio >= HUGE:
-        multiple = f"more than {KNOWN:,}" if ratio > KNOWN else significant(ratio, 2)
+        multiple = f"more than {KNOWN:,}" if ratio > KNOWN else significant(ratio, digits)
         if not kind.speed:
             return f"{multiple} times {word}"
-        return f"{multiple} times as fast" if log_ratio > 0 else f"{_part_of(ratio)} of the speed"
+        if log_ratio > 0:
+            return f"{multiple} times as fast"
+        return f"{_part_of(ratio, digits)} of the speed"
     percent = abs(math.expm1(log_ratio)) * 100
     return f"{percent_text(percent)} {word}"
 
 
-def _part_of(ratio: float) -> str:
-    return f"less than 1/{KNOWN:,}" if ratio > KNOWN else f"1/{significant(ratio, 2)}"
+def _part_of(ratio: float, digits: int) -> str:
+    return f"less than 1/{KNOWN:,}" if ratio > KNOWN else f"1/{significant(ratio, digits)}"
 
 
 def _range(low: float, high: float, kind: Wording = SPEED) -> str:
@@ -336,10 +344,16 @@ def _range(low: float, high: float, kind: Wording = SPEED) -> str:
 
 
 def between(near: float, far: float, kind: Wording = SPEED) -> str:
-    """Two log-ratios of one direction in words: "3 % to 5 % faster", "60 to 62 times as fast"."""
-    first, second = speed_words(near, kind), speed_words(far, kind)
-    if first == second:
-        return first
+    """Two log-ratios of one direction in words: "3 % to 5 % faster", "60 to 62 times as fast".
+
+    Two ends that round to one number have more digits: "2.41 to 2.43 times as fast".
+    """
+    for digits in (2, 3, 4):
+        first, second = speed_words(near, kind, digits), speed_words(far, kind, digits)
+        if first != second:
+            break
+    else:
+        return speed_words(near, kind)
     times = (f" times {kind.up}", f" times {kind.down}") if not kind.speed else ()
     ends = (f" {kind.up}", f" {kind.down}", " times as fast", " of the speed")
     for ending in (*times, *ends):

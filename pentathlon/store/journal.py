@@ -36,11 +36,11 @@ from pentathlon.protocol.events import Progress
 from pentathlon.safeio.checksum import SealError, parsed, sealed, unsealed
 from pentathlon.store import older
 from pentathlon.store.files import open_regular
+from pentathlon.store.names import JOURNAL as JOURNAL  # noqa: PLC0414  for who reads a journal
+from pentathlon.store.names import LOCK as LOCK  # noqa: PLC0414
+from pentathlon.store.names import TORN as TORN  # noqa: PLC0414
 from pentathlon.store.problems import StoreError as StoreError  # noqa: PLC0414  for who reads a journal
 
-JOURNAL = "journal.jsonl"
-TORN = "journal.torn"
-LOCK = "lock"
 SYNC_S = 0.2
 LOCK_WAIT_S = 0.3
 CHUNK = 1 << 16

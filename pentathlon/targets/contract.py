@@ -144,6 +144,11 @@ class Target(ABC):
         """Whether each boot restarts a machine, so that no two of them have one boot id."""
         return False
 
+    def loader_state(self) -> str | None:
+        """What the loader that chose the kernel of this boot reports, as a clause; None: nothing
+        chose it."""
+        return None
+
     def alone(self) -> str | None:
         """Why no other system can be alive on this machine beside this one; None: others can."""
         kind = registry.find(self.kind)

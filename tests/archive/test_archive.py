@@ -6,6 +6,8 @@ import filecmp
 import io
 import math
 import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from pentathlon.archive.batch import Added
 from pentathlon.archive.engines import engine
 from pentathlon.archive.line import points
 from pentathlon.archive.log import COMMITS, HEAD, open_archive
+from pentathlon.archive.schema import FORMAT
 from pentathlon.archive.stores import Folder
 from pentathlon.evaluate.results.digest import NOTE, read_digest
 from pentathlon.evaluate.results.timeline import Point, timeline
@@ -67,6 +70,10 @@ def test_the_rows_are_those_of_the_results(night: Make, tmp_path: Path) -> None:
     result = load_result(directory)
     samples = result.samples()
     assert run.rows("select count(*) as n from samples") == [{"n": samples.height}]
+    [file] = open_archive(str(tmp_path / "a")).contents().files["samples"]
+    held = pl.read_parquet(io.BytesIO((tmp_path / "a" / file.name).read_bytes()))
+    own = held.drop("result", "batch").rename({"batch_size": "batch"})
+    assert own.select(samples.columns).equals(samples)
     used = samples.filter(pl.col("counted") & (pl.col("phase") == "measure"))
     key, value = pl.col("key").alias("key"), pl.col("value")
     wanted = used.group_by("system", key, "block").agg(
@@ -133,6 +140,37 @@ def test_a_note_beside_a_result_holds_for_its_journal_alone(night: Make) -> None
     assert read_digest(directory) == second
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("log_mean", "fast"), ("key", 7), ("nature", 10**6), ("natures", [["w"]]), ("lowest", None)],
+)
+def test_a_note_that_somebody_else_wrote_is_not_believed(
+    night: Make, column: str, value: object
+) -> None:
+    directory = night()
+    first = read_digest(directory)
+    noted = unsealed((directory / NOTE).read_bytes())[0]
+    columns = noted["systems"]["a"]["levels"]
+    columns[column] = [value, *columns[column][1:]] if column != "natures" else value
+    (directory / NOTE).write_bytes(sealed(noted))
+    assert read_digest(directory) == first
+
+
+def test_a_line_of_notes_is_made_without_what_reads_samples(night: Make) -> None:
+    nights = [str(night()) for _ in range(6)]
+    for path in nights:
+        read_digest(Path(path))
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom pentathlon.cli.history import _of_directories\n"
+        "print(len(_of_directories([Path(one) for one in sys.argv[1:]], None, []).points),"
+        " *sorted({'polars', 'pydantic_core', 'duckdb'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *nights], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["6"]
+
+
 def test_writers_at_once_lose_nothing_and_count_nothing_twice(night: Make, tmp_path: Path) -> None:
     nights = [night() for _ in range(4)]
     place = tmp_path / "a"
@@ -196,8 +234,9 @@ def refused(place: Path) -> str:
 def test_a_newer_format_is_refused(held: Path, name: str) -> None:
     file = held / HEAD if name == HEAD else sorted((held / COMMITS).iterdir())[0]
     document = unsealed(file.read_bytes())[0]
-    file.write_bytes(sealed({**document, "format": 2}))
-    assert "has format 2, and this version reads up to 1" in refused(held)
+    file.write_bytes(sealed({**document, "format": FORMAT + 1}))
+    words = f"has format {FORMAT + 1}, and this version reads up to {FORMAT}"
+    assert words in refused(held)
 
 
 def test_a_half_copied_archive_is_refused(held: Path) -> None:

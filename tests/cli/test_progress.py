@@ -14,6 +14,7 @@ from pentathlon.cli.clock import TimeLeft
 from pentathlon.cli.heartbeat import Heartbeat
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
+from pentathlon.targets.contract import Session
 from tests.fakes import scripted
 from tests.fakes.scripted import ScriptedTarget, well
 
@@ -62,6 +63,33 @@ def test_a_step_without_events_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
         ).run()
     assert shown.seen.is_set()
     assert all(line.startswith("block 1/1  ") for line in shown.getvalue().splitlines())
+
+
+def test_how_long_a_boot_has_taken_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that restarts, and is waited for."""
+    shown = Written("  a: boots for ")
+    console = screen.Screen(stderr=True)
+    console.file = shown
+    monkeypatch.setattr(progress, "err", console)
+
+    class Slow(ScriptedTarget):
+        def boot(self, timeout_s: float) -> Session:
+            assert shown.seen.wait(LIMIT_S), shown.getvalue()
+            return super().boot(timeout_s)
+
+    plan = scripted.plan(blocks=1)
+    state = RunState(plan)
+    lines = progress.PlainLines(state, TimeLeft(state, None), quiet_s=0.001)
+    with lines:
+        Runner(
+            plan,
+            {"a": Slow("a", well), "b": ScriptedTarget("b", well)},
+            lambda record: None,
+            catalog=scripted.catalog(),
+            state=state,
+            observer=lines,
+        ).run()
+    assert shown.seen.is_set()
 
 
 def test_between_boots_nothing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from pentathlon.doctor import checks, probes
-from pentathlon.machine import restore
+from pentathlon.machine import cache, restore
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol import agent
@@ -124,10 +125,26 @@ def test_installing_goes_on_after_a_failure(
     monkeypatch.setattr(fetch, "fetch", broken)
     monkeypatch.setattr(fetch, "present", lambda series: None)
     done = by_name(checks.install(lambda line: None, only=["uml 6.1", "uml 6.12", "uml newest"]))
-    assert requests == ["6.1", "6.12", "newest"]
+    assert sorted(requests) == ["6.1", "6.12", "newest"]
+    assert list(done) == ["uml 6.1", "uml 6.12", "uml newest"]
     assert (done["uml 6.1"].works, done["uml 6.1"].remedy) == (False, "set one")
     assert (done["uml 6.12"].works, done["uml 6.12"].detail) == (False, "the download failed")
     assert done["uml newest"].works
+
+
+def test_kernels_are_fetched_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "own-state"))
+    both = threading.Barrier(2)
+
+    def slow(series: str, log: object) -> kernels.Kernel:
+        with cache.locked(tmp_path, series):
+            both.wait(60)  # One after the other would wait for ever.
+        return kernels.Kernel("1.2.3", Path("/k"), "0")
+
+    monkeypatch.setattr(fetch, "fetch", slow)
+    monkeypatch.setattr(fetch, "present", lambda series: None)
+    found = checks.install(lambda line: None, only=["uml 6.1", "uml newest"])
+    assert [one.works for one in found] == [True, True]
 
 
 def test_what_is_there_is_not_fetched_again(

@@ -28,6 +28,13 @@ class Restarted(ScriptedTarget):
         return True
 
 
+class Chosen(ScriptedTarget):
+    """A target whose kernel a loader chooses."""
+
+    def loader_state(self) -> str | None:
+        return "GRUB's next_entry is unset"
+
+
 def booting(*kernels: dict[str, Any]) -> scripted.Play:
     """A system whose boots run these kernels, the last one for ever."""
 
@@ -71,6 +78,15 @@ def test_a_boot_of_another_kernel_failed(field: str, value: str) -> None:
     ]
     assert set(samples) == {0}
     assert all(session.stopped for session in b.sessions)
+
+
+def test_the_loaders_state_belongs_to_the_sentence() -> None:
+    """What a kernel that was swapped between two boots is refused with."""
+    state, _ = run(Chosen("b", booting(KERNEL, KERNEL | {"release": "6.2"})))
+    assert state.unresolved()[0].reason == (
+        'system "b": this boot is another system than the earlier ones: expected the release '
+        '"6.1.0-1"; found the release "6.2"; GRUB\'s next_entry is unset'
+    )
 
 
 def test_a_boot_of_another_kernel_is_tried_again() -> None:

@@ -89,6 +89,7 @@ class BenchMachine(threading.Thread):
     Attributes:
         swapped: release -> release of the kernel that has taken its place.
         forgetful: whether its GRUB fails to clear `next_entry`.
+        lingers_s: how long it still answers while it shuts down.
         booted: entry of every boot so far, in order; a kernel that hung or panicked too.
     """
 
@@ -101,8 +102,9 @@ class BenchMachine(threading.Thread):
         self.grub = directory / "boot" / "grub"
         self.grub.mkdir(parents=True)
         (directory / "bin").mkdir()
-        self._script("uname", UNAME.format(directory))
-        self._script("reboot", f"#!/bin/sh\n: >{directory}/restart\n")
+        self.script("uname", UNAME.format(directory))
+        self.script("reboot", f"#!/bin/sh\n: >{directory}/restart\n")
+        self.script("systemctl", f"#!/bin/sh\ncat {directory}/state\n")
         with (directory / "sshd.conf").open("a") as file:
             file.write(f"SetEnv PATH={directory}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n")
         (self.grub / "grub.cfg").write_text(MENU)
@@ -110,12 +112,14 @@ class BenchMachine(threading.Thread):
         self.environment("set", f"saved_entry={DEFAULT}")
         self.swapped: dict[str, str] = {}
         self.forgetful = False
+        self.lingers_s = 0.0
         self.booted: list[str] = []
         self.over = threading.Event()
         self.address = Address("bench", config=str(self.server.config))
         self._boot(DEFAULT)
 
-    def _script(self, name: str, text: str) -> None:
+    def script(self, name: str, text: str) -> None:
+        """Put a program over there."""
         path = self.directory / "bin" / name
         path.write_text(text)
         path.chmod(0o755)
@@ -135,7 +139,9 @@ class BenchMachine(threading.Thread):
         while not self.over.wait(0.02):
             restart = self.directory / "restart"
             if restart.exists():
+                (self.directory / "state").write_text("stopping\n")
                 restart.unlink()
+                self.over.wait(self.lingers_s)
                 self.power_off()
                 self.power_on()
 
@@ -164,6 +170,7 @@ class BenchMachine(threading.Thread):
             return
         release = entry.release or ""
         release = self.swapped.get(release, release)
+        (self.directory / "state").write_text("running\n")
         (self.directory / "release").write_text(release + "\n")
         line = f"BOOT_IMAGE=/boot/vmlinuz-{release} {cmdline}\n"
         (self.directory / "cmdline").write_text(line)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from pentathlon.study.boot import Boot, Power
 from pentathlon.targets.ssh.boots import stay
 from pentathlon.targets.ssh.boots.into import Boots
 from pentathlon.targets.ssh.boots.stay import Machine, end_stay, restore_machines
+from pentathlon.targets.ssh.client import Address
 from tests.targets.bench_machine import DEFAULT, NEW, OLD, BenchMachine
 from tests.targets.conftest import connections_ended, descendants, needs_root
 
@@ -118,6 +120,7 @@ def test_a_machine_that_hangs_is_switched_off_and_on(bench: BenchMachine, state:
         made.into(SHORT_S)
     assert done.read_text() == "bench\n"
     assert "did not come back within 3 s" in str(raised.value)
+    assert "to make it work" not in str(raised.value), "only the machine itself can"
     assert "switched off and on, and is in its default entry again" in str(raised.value)
     # The next system of the study finds it there.
     assert boots(bench, state, OLD).into(BOOT_S).release == "5.10.0-3-amd64"
@@ -226,6 +229,41 @@ def test_after_kill_9_the_next_start_leads_back(
         assert bench.booted == [DEFAULT, OLD, DEFAULT] and sentences
     assert not list((state / "undo").glob("*.jsonl"))
     assert restore_machines(state) == []
+
+
+def test_a_restart_that_has_begun_is_waited_for(bench: BenchMachine, state: Path) -> None:
+    """A run that is killed just after its order leaves a machine that answers, and goes down."""
+    machine = Machine(bench.address, "reboot")
+    home = machine.running().boot_id
+    bench.environment("set", f"next_entry={OLD}")
+    bench.lingers_s = 2.0
+    machine.restart("reboot")
+    while (bench.directory / "restart").exists():
+        time.sleep(0.02)
+    now = stay.way_back(machine, home, BOOT_S)
+    assert bench.booted == [DEFAULT, DEFAULT]
+    assert machine.running() == now and now.boot_id != home
+    assert bench.next_entry == ""
+
+
+def test_a_machine_that_goes_down_before_it_is_disarmed_is_asked_again(
+    bench: BenchMachine, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(bench.address, "reboot")
+    home = machine.running().boot_id
+    bench.environment("set", f"next_entry={OLD}")
+    ask = Address.ask
+
+    def breaks(address: Address, script: str, timeout_s: float = 30.0) -> str:
+        if stay.STOPPING in script and len(bench.booted) == 1:
+            bench.power_off()
+            bench.power_on()
+            raise TargetUnavailable("bench cannot be reached with ssh: Connection closed")
+        return ask(address, script, timeout_s)
+
+    monkeypatch.setattr(Address, "ask", breaks)
+    stay.way_back(machine, home, BOOT_S)
+    assert bench.booted == [DEFAULT, OLD, DEFAULT] and bench.next_entry == ""
 
 
 def test_a_machine_that_is_away_keeps_nobody_else_from_starting(state: Path) -> None:

@@ -24,7 +24,8 @@ from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import PostHoc, SystemFacts
 from pentathlon.evaluate.model_aggregate import Guard
 from pentathlon.evaluate.multiplicity import holm
-from pentathlon.evaluate.results.guard import REFUSED, Parameters, differing, guards
+from pentathlon.evaluate.results.differing import Parameters, differing
+from pentathlon.evaluate.results.guard import REFUSED, guards
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words

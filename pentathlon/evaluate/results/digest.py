@@ -7,33 +7,25 @@ made from, by their sizes and times; a copy has other times and is read in full 
 
 from __future__ import annotations
 
-import math
+from array import array
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import numpy as np
-
-from pentathlon.evaluate.diagnostics.exclude import exclude
-from pentathlon.evaluate.estimate import Series, counted, series
-from pentathlon.evaluate.facts import ResultLike, inventories, system_facts
-from pentathlon.evaluate.model import SystemFacts
-from pentathlon.evaluate.titles import Titles
 from pentathlon.safeio.checksum import SealError, sealed, unsealed
-from pentathlon.store.directory import CATALOG, PLAN
 from pentathlon.store.files import read_bytes, write_whole
-from pentathlon.store.journal import JOURNAL, is_locked
-from pentathlon.store.query import Result, load_result
+from pentathlon.store.names import CATALOG, JOURNAL, PLAN
 
 NOTE: Final = "levels.json"
-FORMAT: Final = 1
-"""To be raised whenever the meaning of a field changes."""
+FORMAT: Final = 2
+"""To be raised whenever the meaning of a field, or where it stands, changes."""
+NATURE: Final = 6
+"""The first fields of `Level`, which the rows of many cases share."""
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """One row of one system in one result."""
 
     workload: str
@@ -76,74 +68,6 @@ class Digest:
     systems: Mapping[str, SystemDigest]
 
 
-def of_series(facts: SystemFacts, parameters: Mapping[str, Mapping[str, Any]],
-              rows: Mapping[str, Series], titles: Titles) -> SystemDigest:  # fmt: skip
-    """The digest of a system that has been read."""
-    return SystemDigest(
-        name=facts.name,
-        layer=facts.layer,
-        cpu=facts.cpu,
-        kernel=facts.kernel,
-        catalog_version=facts.catalog_version,
-        builds=facts.agent_builds,
-        parameters=parameters,
-        levels={
-            key: Level(
-                workload=one.workload,
-                metric=one.metric,
-                area=titles.area(one.workload),
-                role=titles.role(one.workload, one.metric),
-                unit=one.unit,
-                direction=one.direction,
-                lowest=one.lowest,
-                log_mean=_log_mean(one),
-            )
-            for key, one in rows.items()
-        },
-    )
-
-
-def _log_mean(one: Series) -> float:
-    values = np.array(list(one.blocks.values()), dtype=np.float64)
-    return float(np.mean(np.log(values))) if one.lowest > 0 and (values > 0).all() else math.nan
-
-
-def systems_of(result: ResultLike) -> dict[str, SystemDigest]:
-    """Every system of a result, with the rules of its own study."""
-    plan = result.plan
-    names = [one.name for one in plan.study.systems]
-    samples = result.samples()
-    used, _ = exclude(counted(samples), plan.study.evaluation.exclusions(), names)
-    facts = system_facts(plan, used, inventories(result.inventory(), samples))
-    titles = Titles(getattr(result, "catalog", None))
-    rows: dict[str, dict[str, Series]] = {name: {} for name in names}
-    for (key, name), one in series(used).items():
-        rows[name][key] = one
-    return {
-        one.name: of_series(
-            one,
-            {step.workload: step.parameters for step in plan.steps.get(one.name, ())},
-            rows[one.name],
-            titles,
-        )
-        for one in facts
-    }
-
-
-def digest(result: Result) -> Digest:
-    """A result that is open."""
-    settings = result.study.evaluation
-    return Digest(
-        study=result.study.name,
-        reference=result.study.reference,
-        started=result.summary().started,
-        confidence=settings.confidence,
-        weights=dict(result.study.weights),
-        unfinished=result.unfinished,
-        systems=systems_of(result),
-    )
-
-
 def read_digest(path: Path) -> Digest:
     """A result directory, from the note beside it where that holds.
 
@@ -152,8 +76,10 @@ def read_digest(path: Path) -> Digest:
     """
     found = _noted(path)
     if found is None:
-        result = load_result(path)
-        found = digest(result)
+        from pentathlon.evaluate.results.digesting import digest  # noqa: PLC0415  loads polars
+        from pentathlon.store.query import load_result  # noqa: PLC0415
+
+        found = digest(load_result(path))
         note(path, found)
     return found
 
@@ -161,12 +87,39 @@ def read_digest(path: Path) -> Digest:
 def note(path: Path, found: Digest) -> None:
     """Write the note; of a run that has not ended there is none, and none where nothing can be
     written."""
+    from pentathlon.store.journal import is_locked  # noqa: PLC0415  loads pydantic
+
     if found.unfinished or is_locked(path):
         return
     files = _files(path)
-    if files is not None:
-        with suppress(OSError, ValueError):
-            write_whole(path / NOTE, sealed({"format": FORMAT, "files": files, **asdict(found)}))
+    if files is None:
+        return
+    document = {
+        "format": FORMAT,
+        "files": files,
+        **vars(found),
+        "weights": dict(found.weights),
+        "systems": {name: _columns(one) for name, one in found.systems.items()},
+    }
+    with suppress(OSError, ValueError):
+        write_whole(path / NOTE, sealed(document))
+
+
+def _columns(one: SystemDigest) -> dict[str, Any]:
+    """A system for the note: what many rows share stands there once, the rest by columns."""
+    levels = one.levels.values()
+    natures = list(dict.fromkeys(level[:NATURE] for level in levels))
+    places = {nature: place for place, nature in enumerate(natures)}
+    return {
+        **vars(one),
+        "levels": {
+            "natures": natures,
+            "key": list(one.levels),
+            "nature": [places[level[:NATURE]] for level in levels],
+            "lowest": [level.lowest for level in levels],
+            "log_mean": [level.log_mean for level in levels],
+        },
+    }
 
 
 def _files(path: Path) -> dict[str, list[int]] | None:
@@ -184,12 +137,39 @@ def _noted(path: Path) -> Digest | None:
         if not has_seal or found.pop("format") != FORMAT or found.pop("files") != _files(path):
             return None
         systems = found.pop("systems")
+        _texts(found["study"], found["reference"], found["started"], found["unfinished"])
         return Digest(**found, systems={name: _system(one) for name, one in systems.items()})
     except (OSError, SealError, LookupError, TypeError, AttributeError, ValueError):
         return None
 
 
 def _system(found: dict[str, Any]) -> SystemDigest:
-    levels = {key: Level(**one) for key, one in found.pop("levels").items()}
+    """A system of a note.
+
+    Raises:
+        LookupError, TypeError, ValueError: it is none.
+    """
+    columns = found.pop("levels")
+    natures = [tuple(one) for one in columns["natures"]]
+    for one in natures:
+        _texts(*one)
+    keys = columns["key"]
     builds = tuple(found.pop("builds"))
+    _texts(*keys, *builds, found["name"], found["layer"], found["cpu"], found["kernel"])
+    rows = zip(
+        keys, columns["nature"], array("d", columns["lowest"]), array("d", columns["log_mean"]),
+        strict=True,
+    )  # fmt: skip
+    levels = {
+        key: Level._make((*natures[place], lowest, mean)) for key, place, lowest, mean in rows
+    }
     return SystemDigest(**found, builds=builds, levels=levels)
+
+
+def _texts(*values: Any) -> None:
+    """See that values are texts, as whoever wrote a note may have written anything.
+
+    Raises:
+        TypeError: one of them is none.
+    """
+    "".join(values)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import Comparison, Evaluation, PostHoc, Row
 from pentathlon.evaluate.multiplicity import holm
 from pentathlon.evaluate.results.across import Across
+from pentathlon.evaluate.results.matching import matches
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.wording import CONTEXT
@@ -111,22 +111,6 @@ class Entry(Frozen):
     p_not_worse: float | None
     verdict: Verdict
     words: str
-
-
-def matches(key: str, patterns: Sequence[str]) -> bool:
-    """Whether a metric is chosen: by its workload, WORKLOAD.METRIC, or its whole key.
-
-    Without patterns everything is chosen. Brackets of a pattern stand for themselves only in a
-    whole key that is given exactly.
-    """
-    if not patterns:
-        return True
-    name = key.partition("[")[0]
-    workload = name.rpartition(".")[0]
-    return any(
-        key == pattern or fnmatchcase(name, pattern) or fnmatchcase(workload, pattern)
-        for pattern in patterns
-    )
 
 
 def of_evaluation(evaluation: Evaluation, rule: Rule, delta: float) -> list[Entry]:

@@ -7,19 +7,17 @@ looked at. An empty comparison is explained by what emptied it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from pentathlon.evaluate.comparability import BUILD_DIGITS, MEMORY_TOLERANCE, layer_caution
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.model import Comparison, SystemFacts
 from pentathlon.evaluate.model_aggregate import Guard
+from pentathlon.evaluate.results.differing import Parameters, differing
 from pentathlon.evaluate.verdict import Verdict
 
 SAME, QUALIFIED, REFUSED, UNKNOWN = "same", "qualified", "refused", "not known"
 MOST_NAMED = 3
-
-Parameters = Mapping[str, Mapping[str, Any]]
 
 
 def guards(
@@ -63,11 +61,6 @@ def _catalog(system: SystemFacts, baseline: SystemFacts) -> Guard:
         words = f"the catalogs have the versions {versions[0]} and {versions[1]}"
         return Guard(what="catalog", outcome=REFUSED, words=words)
     return Guard(what="catalog", outcome=SAME, words=f"version {versions[0]}")
-
-
-def differing(own: Parameters, other: Parameters) -> list[str]:
-    """Workloads of both sides that ran with different parameters."""
-    return sorted(name for name in own.keys() & other.keys() if own[name] != other[name])
 
 
 def _parameters(

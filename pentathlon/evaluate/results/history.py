@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from pentathlon.evaluate.changepoints import level_ends
+from pentathlon.evaluate.changepoints import level_ends_of_each
 from pentathlon.evaluate.multiplicity import holm
 
 Values = npt.NDArray[np.float64]
@@ -63,26 +63,46 @@ class Course:
     correlation: float
 
 
-def find_changes(speeds: Values, rate: float) -> tuple[tuple[Change, ...], float]:
-    """The candidates for changes of one series with their p values, and the autocorrelation.
+def find_changes(every: Sequence[Values], rate: float) -> list[tuple[tuple[Change, ...], float]]:
+    """For each series the candidates for changes with their p values, and the autocorrelation.
 
     Args:
-        speeds: mean log speed of every result in the order of time; higher is faster.
+        every: series of one length, of mean log speeds of every result in the order of time;
+            higher is faster.
         rate: level of the changes' intervals.
     """
-    count = len(speeds)
-    if count < FEWEST_POINTS:
-        return (), 0.0
-    if float(np.ptp(speeds)) == 0.0:
-        return (), 0.0
+    found: list[tuple[tuple[Change, ...], float]] = [((), 0.0) for _ in every]
+    moving = [
+        place
+        for place, one in enumerate(every)
+        if len(one) >= FEWEST_POINTS and float(np.ptp(one)) > 0.0
+    ]
     # Only clear changes are taken out before the noise is measured: levels that follow every
     # wave would leave neighbours that look independent.
-    ends = _levels(speeds, CLEAR * _rough(speeds))
-    variance, correlation, freedom = _noise(speeds, ends)
-    inflated = variance * (1.0 + correlation) / (1.0 - correlation)
-    if inflated > 0:
-        ends = _levels(speeds, inflated)
-    effective = max(freedom * (1.0 - correlation) / (1.0 + correlation), 1.0)
+    rough = _levels([every[place] for place in moving], [CLEAR * _rough(every[p]) for p in moving])
+    noises = [_noise(every[place], ends) for place, ends in zip(moving, rough, strict=True)]
+    inflated = [variance * (1.0 + rho) / (1.0 - rho) for variance, rho, _ in noises]
+    noisy = [at for at, variance in enumerate(inflated) if variance > 0]
+    fine = _levels([every[moving[at]] for at in noisy], [inflated[at] for at in noisy])
+    levels = dict(enumerate(rough)) | dict(zip(noisy, fine, strict=True))
+    for at, place in enumerate(moving):
+        _, correlation, freedom = noises[at]
+        effective = max(freedom * (1.0 - correlation) / (1.0 + correlation), 1.0)
+        changes = _tested(every[place], levels[at], inflated[at], effective, rate)
+        found[place] = (changes, correlation)
+    return found
+
+
+def _tested(
+    speeds: Values, ends: Sequence[int], inflated: float, effective: float, rate: float
+) -> tuple[Change, ...]:
+    """The changes between levels, with their intervals and p values.
+
+    Args:
+        ends: of the levels.
+        inflated: variance of a point, as far as it enters a mean of points.
+        effective: degrees of freedom of that.
+    """
     starts = [0, *ends]
     changes = []
     for place, at in enumerate(ends[:-1]):
@@ -96,15 +116,18 @@ def find_changes(speeds: Values, rate: float) -> tuple[tuple[Change, ...], float
             continue
         half = float(special.stdtrit(effective, 1.0 - rate / 2.0)) * error
         single = float(2.0 * special.stdtr(effective, -abs(mean) / error))
-        places = count - 2 * FEWEST_AFTER + 1
+        places = len(speeds) - 2 * FEWEST_AFTER + 1
         changes.append(Change(at, mean, mean - half, mean + half, min(1.0, single * places)))
-    return tuple(changes), correlation
+    return tuple(changes)
 
 
-def _levels(speeds: Values, variance: float) -> list[int]:
-    """Ends of the levels, the last one being the number of points."""
-    signal = (speeds - speeds.mean()) / math.sqrt(variance)
-    return level_ends(signal, PENALTY * math.log(len(speeds)), FEWEST_AFTER)
+def _levels(every: Sequence[Values], variances: Sequence[float]) -> list[list[int]]:
+    """For each series the ends of its levels, the last one being the number of points."""
+    if not every:
+        return []
+    pairs = zip(every, variances, strict=True)
+    signals = np.array([(one - one.mean()) / math.sqrt(variance) for one, variance in pairs])
+    return level_ends_of_each(signals, PENALTY * math.log(signals.shape[1]), FEWEST_AFTER)
 
 
 def _three_on_each_side(part: Values) -> bool:
@@ -160,11 +183,13 @@ def courses(
     Args:
         series: key -> (workload, mean log speed of every result).
     """
-    found = []
-    for key, (workload, speeds) in series.items():
-        values = np.array(speeds, dtype=np.float64)
-        changes, correlation = find_changes(values, 1.0 - confidence)
-        found.append(Course(key, workload, values, changes, correlation))
+    values = [np.array(speeds, dtype=np.float64) for _, speeds in series.values()]
+    found = [
+        Course(key, workload, speeds, changes, correlation)
+        for (key, (workload, _)), speeds, (changes, correlation) in zip(
+            series.items(), values, find_changes(values, 1.0 - confidence), strict=True
+        )
+    ]
     tested = [(course, change) for course in found for change in course.changes]
     # Every course counts in the family, those without a candidate as one that is not shown.
     quiet = [course for course in found if not course.changes]

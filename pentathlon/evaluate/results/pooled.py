@@ -26,8 +26,8 @@ from pentathlon.evaluate.estimators.welch import Estimate
 from pentathlon.evaluate.model import SystemFacts
 from pentathlon.evaluate.planning.alpha_spending import fixed
 from pentathlon.evaluate.results.across import Side, claims_of, objection
+from pentathlon.evaluate.results.differing import differing
 from pentathlon.evaluate.results.gate import Entry
-from pentathlon.evaluate.results.guard import differing
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
 from pentathlon.evaluate.wording import CONTEXT, wording

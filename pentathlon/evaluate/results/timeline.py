@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pentathlon.evaluate.aggregate.weights import Place, row_weights
-from pentathlon.evaluate.facts import ResultLike
-from pentathlon.evaluate.results.digest import Level, SystemDigest, systems_of
-from pentathlon.evaluate.results.guard import differing
+from pentathlon.evaluate.results.differing import differing
+from pentathlon.evaluate.results.digest import Level, SystemDigest
 from pentathlon.evaluate.results.history import FEWEST_POINTS, Course, courses
 from pentathlon.evaluate.wording import CONTEXT
+
+if TYPE_CHECKING:
+    from pentathlon.evaluate.facts import ResultLike
 
 EVERYTHING = "everything"
 """Key of the weighted mean over all rows that every result has."""
@@ -57,6 +60,8 @@ def point(result: ResultLike, system: str, label: str, started: str) -> Point:
     Raises:
         KeyError: the result has no such system.
     """
+    from pentathlon.evaluate.results.digesting import systems_of  # noqa: PLC0415  loads polars
+
     return Point(label, started, systems_of(result)[system])
 
 

@@ -136,6 +136,9 @@ class SshTarget(RemoteTarget):
     def restarts(self) -> bool:
         return self.reboots
 
+    def loader_state(self) -> str | None:
+        return None if self.boots is None else self.boots.state()
+
     def describe(self) -> Description:
         return {
             "kind": self.kind,

@@ -51,7 +51,7 @@ def fetch(series: str, log: Log) -> kernels.Kernel:
         raise TargetError(f'no Debian suite is known to have the UML kernel "{series}": {known}')
     suite = kernels.SUITES[series]
     place = kernels.directory()
-    with locked(place), tempfile.TemporaryDirectory(prefix=".fetch-", dir=place) as scratch:
+    with locked(place, series), tempfile.TemporaryDirectory(prefix=".fetch-", dir=place) as scratch:
         log(f"reading the package list of {suite}")
         apt = ScratchApt(suite, Path(scratch) / "apt")
         log(f"downloading {PACKAGE} of {suite}")

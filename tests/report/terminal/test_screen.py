@@ -103,6 +103,9 @@ def test_speed_in_words(log_ratio, words):
 def test_ranges_in_words():
     assert between(0.0295588, 0.0487902) == f"3{NBSP}% to 5{NBSP}% faster"
     assert between(4.0, 4.0943446) == "55 to 60 times as fast"
+    assert between(0.8796, 0.8879) == "2.41 to 2.43 times as fast"
+    assert between(0.8796, 0.87961) == "2.4 times as fast"
+    assert between(-0.8796, -0.8879) == "1/2.41 to 1/2.43 of the speed"
     assert between(0.0487902, 4.0943446) == f"5{NBSP}% faster to 60 times as fast"
     assert between(0.0487902, 0.0487903) == f"5{NBSP}% faster"
 

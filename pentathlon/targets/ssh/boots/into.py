@@ -61,14 +61,15 @@ class Boots:
             return now
         raise TargetError(
             f"{machine.host} booted another kernel than {self._asked()}: {differs[0]}; "
-            f"{self._state()}"
+            f"{self.state()}"
         )
 
     def _asked(self) -> str:
         what = self.boot.entry or self.boot.kernel or self.boot.command
         return f'the one asked for ({self.loader.name}, "{what}")'
 
-    def _state(self) -> str:
+    def state(self) -> str:
+        """The loader's state as a clause, also where it cannot be read."""
         try:
             return self.loader.state()
         except TargetError as error:

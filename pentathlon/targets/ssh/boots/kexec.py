@@ -64,7 +64,7 @@ if [ "$(cat /sys/kernel/kexec_loaded 2>/dev/null)" = 1 ]; then $S kexec -u; fi
             words = rest.split(" ")
             if mark == "kernel" and len(words) == 3:
                 release, kernel, initrd = words
-                entry = Entry(id=release, title=kernel, release=release, default=release == running)
+                entry = Entry(id=release, title=kernel, release=release, runs=release == running)
                 found.append((entry, kernel, initrd))
         return found
 

@@ -87,6 +87,8 @@ class Entry:
         names: other names that mean it.
         release: of its kernel, where its file states it.
         cmdline: its kernel's, where it is known.
+        default: each start that nobody chooses an entry for boots it.
+        runs: it is the kernel that the machine runs now.
     """
 
     id: str
@@ -95,6 +97,7 @@ class Entry:
     release: str | None = None
     cmdline: str | None = None
     default: bool = False
+    runs: bool = False
 
 
 class Loader(ABC):

@@ -29,6 +29,12 @@ from pentathlon.targets.ssh.windows import running as windows
 
 REBOOT = 'if [ "$(id -u)" = 0 ]; then reboot; else sudo -n reboot; fi'
 
+STOPPING = "pentathlon: it shuts down"
+IS_STOPPING = f"""
+if [ "$(systemctl is-system-running 2>/dev/null)" = stopping ]; then echo '{STOPPING}'; fi
+"""
+"""Prints `STOPPING` where systemd(1) has begun to stop the machine."""
+
 POLL_S = 0.5
 COMMAND_S = 30.0
 """Longest time for a command that restarts a machine to take the connection with it, in seconds."""
@@ -136,7 +142,8 @@ class Machine:
             try:
                 now = self.running()
             except TargetError as error:
-                why = str(error)
+                # That it cannot be reached has no remedy here but to wait.
+                why = error.reason if isinstance(error, TargetUnavailable) else str(error)
             else:
                 if now.boot_id != before:
                     return now
@@ -300,6 +307,9 @@ def _end_all() -> None:
 def way_back(machine: Machine, home: str, timeout_s: float) -> Running:
     """Undo every choice of the next start, and restart the machine if it is in another boot.
 
+    Where a crashed run had ordered a restart that has just begun, its end is waited for: a machine
+    that shuts down still answers from the boot before, and is gone a moment later.
+
     Args:
         home: id of the boot in which the machine was before.
 
@@ -309,13 +319,7 @@ def way_back(machine: Machine, home: str, timeout_s: float) -> Running:
     deadline = time.monotonic() + timeout_s
     if machine.back:
         own.run(machine.back, machine.host)
-    fresh = False
-    try:
-        now, fresh = machine.chooser(deadline if machine.power is None else _half(deadline))
-    except TargetError as error:
-        now = _by_power(machine, None, timeout_s, f"{machine.host} does not answer: {error}")
-        fresh = True
-    machine.address.ask(disarm_all(LOADERS))
+    now, fresh = _disarmed(machine, deadline, timeout_s)
     if now.boot_id == home or fresh:
         return now
     machine.restart(machine.reboot)
@@ -324,6 +328,35 @@ def way_back(machine: Machine, home: str, timeout_s: float) -> Running:
     except TargetError as error:
         why = f"{machine.host} did not come back from the restart into its default entry: {error}"
         return _by_power(machine, now.boot_id, timeout_s, why)
+
+
+def _disarmed(machine: Machine, deadline: float, timeout_s: float) -> tuple[Running, bool]:
+    """Undo every choice of the next start.
+
+    Returns:
+        What the machine runs, and whether it was started without a choice since.
+    """
+    while True:
+        try:
+            now, fresh = machine.chooser(deadline if machine.power is None else _half(deadline))
+        except TargetError as error:
+            now = _by_power(machine, None, timeout_s, f"{machine.host} does not answer: {error}")
+            fresh = True
+        try:
+            stopping = STOPPING in machine.address.ask(disarm_all(LOADERS) + IS_STOPPING)
+        except TargetUnavailable:
+            # It went down between the two questions.
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(POLL_S)
+            continue
+        if not stopping:
+            return now, fresh
+        try:
+            return machine.wait(now.boot_id, deadline), True
+        except TargetError as error:
+            why = f"{machine.host} did not come back from a restart that had begun: {error}"
+            return _by_power(machine, now.boot_id, timeout_s, why), True
 
 
 def _half(deadline: float) -> float:

@@ -1,0 +1,85 @@
+"""The digest of a result out of its samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pentathlon.evaluate.diagnostics.exclude import exclude
+from pentathlon.evaluate.estimate import Series, counted, series
+from pentathlon.evaluate.facts import ResultLike, inventories, system_facts
+from pentathlon.evaluate.model import SystemFacts
+from pentathlon.evaluate.results.digest import Digest, Level, SystemDigest
+from pentathlon.evaluate.titles import Titles
+from pentathlon.store.query import Result
+
+
+def of_series(facts: SystemFacts, parameters: Mapping[str, Mapping[str, Any]],
+              rows: Mapping[str, Series], titles: Titles) -> SystemDigest:  # fmt: skip
+    """The digest of a system that has been read."""
+    return SystemDigest(
+        name=facts.name,
+        layer=facts.layer,
+        cpu=facts.cpu,
+        kernel=facts.kernel,
+        catalog_version=facts.catalog_version,
+        builds=facts.agent_builds,
+        parameters=parameters,
+        levels={
+            key: Level(
+                workload=one.workload,
+                metric=one.metric,
+                area=titles.area(one.workload),
+                role=titles.role(one.workload, one.metric),
+                unit=one.unit,
+                direction=one.direction,
+                lowest=one.lowest,
+                log_mean=_log_mean(one),
+            )
+            for key, one in rows.items()
+        },
+    )
+
+
+def _log_mean(one: Series) -> float:
+    values = np.array(list(one.blocks.values()), dtype=np.float64)
+    return float(np.mean(np.log(values))) if one.lowest > 0 and (values > 0).all() else math.nan
+
+
+def systems_of(result: ResultLike) -> dict[str, SystemDigest]:
+    """Every system of a result, with the rules of its own study."""
+    plan = result.plan
+    names = [one.name for one in plan.study.systems]
+    samples = result.samples()
+    used, _ = exclude(counted(samples), plan.study.evaluation.exclusions(), names)
+    facts = system_facts(plan, used, inventories(result.inventory(), samples))
+    titles = Titles(getattr(result, "catalog", None))
+    rows: dict[str, dict[str, Series]] = {name: {} for name in names}
+    for (key, name), one in series(used).items():
+        rows[name][key] = one
+    return {
+        one.name: of_series(
+            one,
+            {step.workload: step.parameters for step in plan.steps.get(one.name, ())},
+            rows[one.name],
+            titles,
+        )
+        for one in facts
+    }
+
+
+def digest(result: Result) -> Digest:
+    """A result that is open."""
+    settings = result.study.evaluation
+    return Digest(
+        study=result.study.name,
+        reference=result.study.reference,
+        started=result.summary().started,
+        confidence=settings.confidence,
+        weights=dict(result.study.weights),
+        unfinished=result.unfinished,
+        systems=systems_of(result),
+    )
