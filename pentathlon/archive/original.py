@@ -104,6 +104,8 @@ def unpack(data: bytes, sha256: str, out: Path, what: str) -> None:
                         (made / entry.name).chmod(entry.mode)
         except (tarfile.TarError, zstandard.ZstdError, EOFError, ValueError) as error:
             raise StoreError(f"{what} cannot be unpacked: {clip(str(error))}") from error
+        except OSError as error:  # Most of those of `tarfile` name no file.
+            raise OSError(error.errno, error.strerror, str(out)) from error
         if out.exists():
             out.rmdir()
         made.rename(out)
