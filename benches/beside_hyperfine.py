@@ -23,6 +23,7 @@ COMMANDS = (
     ["sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done"],
     ["gzip", "-9", "-c", "/bin/bash"],
     ["sleep", "0.05"],
+    ["sh", "-c", "i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done"],
     ["true"],
 )
 RUNS = 30

@@ -4,7 +4,8 @@
 
 makes a fresh directory, writes the files that the pages show there, runs their shell blocks in
 their order, and replaces each ```text block that directly follows a shell block by the output. A
-block whose last line is "..." keeps its number of lines. Ends with the first command that fails.
+block whose last line is "..." keeps its number of lines, and one whose first line is "..." as many
+lines of the end. Ends with the first command that fails.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ def _shortened(printed: str, shown: str) -> str:
     before = shown.splitlines()
     if before and before[-1] == CUT and len(lines) >= len(before):
         lines = [*lines[: len(before) - 1], CUT]
+    elif before and before[0] == CUT and len(lines) >= len(before):
+        lines = [CUT, *lines[1 - len(before) :]]
     return "".join(f"{line}\n" for line in lines)
 
 

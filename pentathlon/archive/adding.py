@@ -5,13 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 from pentathlon.archive.batch import Added, add
 from pentathlon.archive.compact import MANY_COMMITS, compact
 from pentathlon.archive.log import Archive, make_archive, open_archive
+from pentathlon.store.problems import StoreError
 
 FEW = 16
 """Results that one process adds faster than several, which take a second to start."""
@@ -40,7 +41,7 @@ def add_all(
         done = add(archive, paths, machine, strict=strict)
     else:
         done = _parallel(text, paths, machine, most, strict=strict)
-    _tidy(archive)
+    _tidy(archive, done)
     return done
 
 
@@ -51,8 +52,14 @@ def _parallel(
     done = Added()
     context = multiprocessing.get_context("spawn")  # A fork has the threads' locks of polars.
     with _one_thread(), ProcessPoolExecutor(processes, mp_context=context) as pool:
-        for found in [pool.submit(_part, text, part, machine, strict) for part in parts]:
-            done.take(found.result())
+        try:
+            for found in [pool.submit(_part, text, part, machine, strict) for part in parts]:
+                done.take(found.result())
+        except BrokenExecutor as error:
+            raise StoreError(
+                "a process that added results was killed, as happens where memory is short; what "
+                f"was added before is in {text}: add the same again, and the rest follows"
+            ) from error
     return done
 
 
@@ -72,6 +79,10 @@ def _part(text: str, paths: Sequence[Path], machine: str, strict: bool) -> Added
     return add(open_archive(text), paths, machine, strict=strict)
 
 
-def _tidy(archive: Archive) -> None:
+def _tidy(archive: Archive, done: Added) -> None:
+    """Compact what has many commits. Nobody asked for that: it fails without the addition."""
     if len(archive.contents().commits) >= MANY_COMMITS:
-        compact(archive)
+        try:
+            compact(archive)
+        except StoreError as error:
+            done.remarks.append(str(error))

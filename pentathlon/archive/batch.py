@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -11,8 +12,10 @@ from urllib.parse import quote
 import polars as pl
 
 from pentathlon.archive.log import Archive, File, stamp
-from pentathlon.archive.rows import Rows, identity, read, tables
+from pentathlon.archive.rows import Rows, read, tables
 from pentathlon.archive.schema import KINDS, SORTED
+from pentathlon.archive.source import look
+from pentathlon.archive.stores import Folder
 from pentathlon.store.journal import StoreError
 
 MOST_SAMPLES = 1_000_000
@@ -29,12 +32,15 @@ class Added:
     """Those that the archive has already."""
     left_out: list[tuple[Path, str]] = field(default_factory=list)
     """(path, reason)"""
+    remarks: list[str] = field(default_factory=list)
+    """What went wrong beside it, one sentence each."""
 
     def take(self, other: Added) -> None:
         """What another one did, too."""
         self.new += other.new
         self.known += other.known
         self.left_out += other.left_out
+        self.remarks += other.remarks
 
 
 def add(archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool) -> Added:
@@ -44,21 +50,21 @@ def add(archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool) 
         strict: end at the first result that cannot be added; those before it are added.
 
     Raises:
-        StoreError: one cannot be added, with `strict`.
-        OSError: the archive cannot be written; what was committed stays.
+        StoreError: one cannot be added, with `strict`, or the archive cannot be written; what was
+            committed stays.
     """
     known = set(archive.contents().results)
     done = Added()
-    waiting: list[Rows] = []
-    batch = stamp()
+    batch = _Batch(archive)
     try:
         for path in paths:
             try:
-                found = identity(path)
+                source = look(path)
+                found = source.identity
                 if found in known:
                     done.known.append((path, found))
                     continue
-                rows = read(path, found, machine, batch)
+                rows = read(source, machine, batch.name)
             except FileNotFoundError as error:
                 reason = (
                     f"{path} is no result directory, or was not copied in full: "
@@ -70,30 +76,86 @@ def add(archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool) 
                 reason = str(error)
             else:
                 known.add(found)
-                waiting.append(rows)
-                archive.place.write(rows.original_name, rows.original)
+                batch.take(rows)
                 done.new.append((path, found))
-                if sum(one.samples.height for one in waiting) >= MOST_SAMPLES:
-                    _commit(archive, batch, waiting)
-                    waiting, batch = [], stamp()
+                if batch.samples >= MOST_SAMPLES:
+                    full, batch = batch, _Batch(archive)
+                    full.commit()
                 continue
             if strict:
                 raise StoreError(reason)
             done.left_out.append((path, reason))
     finally:
-        if waiting:
-            _commit(archive, batch, waiting)
+        batch.commit()
     return done
 
 
-def _commit(archive: Archive, batch: str, waiting: Sequence[Rows]) -> None:
-    files = []
-    places = dict.fromkeys((one.study, one.month) for one in waiting)
-    for study, month in places:
-        own = [one for one in waiting if (one.study, one.month) == (study, month)]
-        found = tables(own)
-        files += [write_file(archive, kind, (study, month), batch, found[kind]) for kind in KINDS]
-    archive.commit(files, {one.result: batch for one in waiting})
+class _Batch:
+    """Results that one commit brings."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.name = stamp()
+        self.samples = 0
+        self._archive = archive
+        self._waiting: list[Rows] = []
+        self._written: list[str] = []
+
+    def take(self, rows: Rows) -> None:
+        """Write the original of a result, whose rows wait for the commit."""
+        with self._errors():
+            self._archive.place.write(rows.original_name, rows.original)
+        self._written.append(rows.original_name)
+        self._waiting.append(rows)
+        self.samples += rows.samples.height
+
+    def commit(self) -> None:
+        """Write what waits; where that fails nothing is left of it."""
+        asked = False
+        try:
+            with self._errors():
+                files = self._write()
+                asked = True
+                if files:
+                    self._archive.commit(files, {one.result: self.name for one in self._waiting})
+        except BaseException:
+            discard(self._archive, self._written, asked=asked)
+            raise
+
+    def _write(self) -> list[File]:
+        files = []
+        for study, month in dict.fromkeys((one.study, one.month) for one in self._waiting):
+            own = [one for one in self._waiting if (one.study, one.month) == (study, month)]
+            found = tables(own)
+            for kind in KINDS:
+                file = write_file(self._archive, kind, (study, month), self.name, found[kind])
+                self._written.append(file.name)
+                files.append(file)
+        return files
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            place = self._archive.place.text
+            raise StoreError(
+                f"{place} cannot be written: {error.strerror or error}; what was added before is "
+                f"in it, and nothing else: pentathlon archive list --archive {place}"
+            ) from error
+
+
+def discard(archive: Archive, names: Sequence[str], *, asked: bool) -> None:
+    """Delete files that no commit names.
+
+    Args:
+        asked: a commit that names them was sent and not acknowledged. A store may have it
+            nevertheless, or write it later, and then has to keep them.
+    """
+    if asked and not isinstance(archive.place, Folder):
+        return
+    for name in names:
+        with suppress(OSError):
+            archive.place.delete(name)
 
 
 def write_file(

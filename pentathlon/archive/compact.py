@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 import polars as pl
 
-from pentathlon.archive.batch import write_file
+from pentathlon.archive.batch import discard, write_file
 from pentathlon.archive.log import Archive, Contents, File, stamp
 from pentathlon.archive.schema import KINDS
 from pentathlon.store.journal import StoreError
@@ -37,6 +36,7 @@ def compact(archive: Archive) -> tuple[int, int]:
         made: list[File] = []
         kept: list[File] = []
         name = stamp()
+        asked = False
         try:
             for kind in KINDS:
                 for number, group in enumerate(_groups(contents.files[kind], kind)):
@@ -50,11 +50,10 @@ def compact(archive: Archive) -> tuple[int, int]:
                     )
             # Commits that do not count are named too, and their files die with them.
             replaces = [one.name for one in (*contents.commits, *contents.replaced)]
+            asked = True
             archive.commit([*kept, *made], dict(contents.results), replaces)
         except OSError as error:
-            for file in made:
-                with suppress(OSError):
-                    archive.place.delete(file.name)
+            discard(archive, [file.name for file in made], asked=asked)
             raise StoreError(
                 f"{archive.place.text} cannot be compacted: {error.strerror or error}; "
                 "it is as it was before"
@@ -91,7 +90,8 @@ def _merged(archive: Archive, group: Sequence[File], contents: Contents) -> pl.D
                 f"{archive.place.text}/{file.name} cannot be read: {error}; "
                 "put it back from a copy of the archive"
             ) from error
-    table = pl.concat(tables)
+    # A column that an earlier format lacks is null in its rows.
+    table = pl.concat(tables, how="diagonal").select(list(KINDS[group[0].kind]))
     if contents.twice:
         twice = pl.DataFrame(
             contents.twice, schema={"result": pl.String, "batch": pl.String}, orient="row"

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
 from pentathlon.archive.original import pack
-from pentathlon.archive.schema import BOOTS, FORMAT, INDEX, SAMPLES, SYSTEMS
+from pentathlon.archive.schema import BATCH_SIZE, BOOTS, FORMAT, INDEX, SAMPLES, SYSTEMS
+from pentathlon.archive.source import Source
 from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.estimate import counted, deviation_of_values, mean_of_values
 from pentathlon.evaluate.facts import inventories, system_facts
 from pentathlon.evaluate.titles import Titles
-from pentathlon.store.directory import CATALOG, PLAN
-from pentathlon.store.files import open_regular
-from pentathlon.store.journal import JOURNAL, StoreError
+from pentathlon.store.problems import StoreError
 from pentathlon.store.query import Result, load_result
 from pentathlon.study.plan import canonical_json
+
+USED: Final = (
+    "system", "key", "block", "boot", "layer", "install", "workload", "metric", "case_json", "unit",
+    "direction", "value", "checksum", "counted", "phase",
+)  # fmt: skip
+"""Columns of samples that the rows of boots and the facts of systems are made from."""
 
 
 @dataclass(frozen=True)
@@ -53,50 +56,34 @@ def tables(results: Sequence[Rows]) -> dict[str, pl.DataFrame]:
     }
 
 
-def identity(path: Path) -> str:
-    """The id of a result: SHA-256 over the plan, the catalog and the journal, which state all.
-
-    Raises:
-        OSError: one of them cannot be read.
-    """
-    whole = hashlib.sha256()
-    for name in (PLAN, CATALOG, JOURNAL):
-        with open(open_regular(path / name, os.O_RDONLY), "rb") as file:  # noqa: PTH123
-            whole.update(hashlib.file_digest(file, "sha256").digest())
-    return whole.hexdigest()
-
-
-def _stats(path: Path) -> list[tuple[int, int]]:
-    found = [(path / name).stat() for name in (PLAN, CATALOG, JOURNAL)]
-    return [(one.st_size, one.st_mtime_ns) for one in found]
-
-
-def read(path: Path, found: str, machine: str, batch: str) -> Rows:
+def read(source: Source, machine: str, batch: str) -> Rows:
     """Read a result as rows.
 
     Args:
-        found: its `identity`.
         machine: where it was measured; the result itself does not state it.
 
     Raises:
         StoreError: it is none, damaged or not complete.
         OSError: it cannot be read.
     """
-    result = load_result(path)
+    path, found = source.path, source.identity
+    result = load_result(path, source.journal)
     if result.unfinished:
         raise StoreError(
             f"{path} is {result.unfinished}, or it was not copied in full; end it with "
             f"pentathlon run --resume {path}, or copy it again"
         )
-    before = _stats(path)
     original = pack(path)
-    if _stats(path) != before:
-        raise StoreError(f"{path} changes while it is read; add it once that has ended")
     summary, study = result.summary(), result.study
     names = [one.name for one in study.systems]
     samples = result.samples()
-    used, _ = exclude(counted(samples), study.evaluation.exclusions(), names)
-    facts = system_facts(result.plan, used, inventories(result.inventory(), samples))
+    if source.changed:
+        raise StoreError(f"{path} changes while it is read; add it once that has ended")
+    rules = study.evaluation.exclusions()
+    # A filter copies what it keeps, and only rules look at the readings beside a sample.
+    measured = counted(samples if rules else samples.select(USED))
+    used, _ = exclude(measured, rules, names)
+    facts = system_facts(result.plan, used, inventories(result.inventory(), measured))
     common = {"result": found, "batch": batch, "study": study.name}
     systems = []
     for one in facts:
@@ -145,15 +132,18 @@ def read(path: Path, found: str, machine: str, batch: str) -> Rows:
         "original_bytes": len(original),
         "original_sha256": hashlib.sha256(original).hexdigest(),
     }
-    own = samples.with_columns(result=pl.lit(found), batch=pl.lit(batch)).select(list(SAMPLES))
+    own = (
+        samples.rename({"batch": BATCH_SIZE})
+        .with_columns(result=pl.lit(found), batch=pl.lit(batch))
+        .select(list(SAMPLES))
+    )
     boots = _boots(used, result, common)
     return Rows(found, study.name, month, index, systems, boots, own, original)
 
 
-def _boots(used: pl.DataFrame, result: Result, common: dict[str, str]) -> pl.DataFrame:
-    titles = Titles(result.catalog)
+def _aggregates() -> list[pl.Expr]:
     value = pl.col("value")
-    boots = used.group_by("system", "key", "block").agg(
+    return [
         pl.col("workload", "metric", "case_json").first(),
         pl.col("unit", "direction").min(),
         pl.struct("unit", "direction").n_unique().cast(pl.Int64).alias("units"),
@@ -164,7 +154,17 @@ def _boots(used: pl.DataFrame, result: Result, common: dict[str, str]) -> pl.Dat
         deviation_of_values().alias("sd"),
         pl.when(value.is_finite().all()).then(value.min()).otherwise(float("nan")).alias("lowest"),
         pl.col("checksum").drop_nulls().unique().sort().str.join(",").alias("checksums"),
-    )
+    ]
+
+
+AGGREGATES: Final = _aggregates()
+"""Columns of a boot out of its samples; made once, as it takes as long as some of their work."""
+COLUMNS: Final = [pl.col(name).cast(kind) for name, kind in BOOTS.items()]
+
+
+def _boots(used: pl.DataFrame, result: Result, common: dict[str, str]) -> pl.DataFrame:
+    titles = Titles(result.catalog)
+    boots = used.group_by("system", "key", "block").agg(AGGREGATES)
     natures = [
         (workload, metric, titles.area(workload), titles.role(workload, metric))
         for workload, metric in boots.select("workload", "metric").unique().iter_rows()
@@ -174,7 +174,7 @@ def _boots(used: pl.DataFrame, result: Result, common: dict[str, str]) -> pl.Dat
     return (
         boots.join(nature, on=["workload", "metric"], how="left")
         .with_columns(**{name: pl.lit(text) for name, text in common.items()})
-        .select(pl.col(name).cast(kind) for name, kind in BOOTS.items())
+        .select(COLUMNS)
         .sort("key", "system", "block")
     )
 

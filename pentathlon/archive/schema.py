@@ -11,7 +11,7 @@ import polars as pl
 
 from pentathlon.store.schema import SAMPLES as MEASURED
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """To be raised whenever a column, its meaning or the layout changes; newer ones are refused."""
 
 _TEXT, _REAL, _INT = pl.String(), pl.Float64(), pl.Int64()
@@ -61,8 +61,16 @@ lowest     the smallest; NaN where one is not a finite number
 checksums  those of the work, joined by ","
 """
 
-SAMPLES: Final[dict[str, pl.DataType]] = {"result": _TEXT, "batch": _TEXT, **MEASURED}
-"""Every sample (`store.schema.SAMPLES`), those of warm-up and of cut-off steps too."""
+BATCH_SIZE: Final = "batch_size"
+"""What is called `batch` beside a result, where no other batch is meant."""
+
+SAMPLES: Final[dict[str, pl.DataType]] = {
+    "result": _TEXT,
+    "batch": _TEXT,
+    **{BATCH_SIZE if name == "batch" else name: kind for name, kind in MEASURED.items()},
+}
+"""Every sample (`store.schema.SAMPLES`), those of warm-up and of cut-off steps too. Format 1 lacks
+`batch_size`."""
 
 KINDS: Final[dict[str, dict[str, pl.DataType]]] = {
     "index": INDEX,

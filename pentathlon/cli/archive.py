@@ -16,7 +16,8 @@ from rich.text import Text
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import err, out, write_json
 from pentathlon.safeio.escaping import one_line
-from pentathlon.store.directory import PLAN, result_directories
+from pentathlon.store.directory import result_directories
+from pentathlon.store.names import JOURNAL, PLAN
 from pentathlon.study.counting import count_text
 from pentathlon.tables.sheet import Sheet
 
@@ -34,6 +35,10 @@ def sync(archive: str, directory: Path, machine: str | None) -> None:
         if not directory.is_dir():
             raise InputError(f"{directory} is no directory of results")
         found = list(result_directories(directory))[::-1]
+        # A copy that was cut off may lack the plan, by which a result is known.
+        found += sorted(
+            one.parent for one in directory.glob(f"*/{JOURNAL}") if not (one.parent / PLAN).exists()
+        )
         if not found:
             one = (
                 " (it is a result itself; use: archive add)" if (directory / PLAN).exists() else ""
@@ -61,6 +66,8 @@ def _show(archive: str, done: Added) -> None:
     if done.left_out:
         line += f", {len(done.left_out)} left out"
     out.print(line, markup=False, soft_wrap=True)
+    for text in done.remarks:
+        err.print(f"! {text}", markup=False, soft_wrap=True)
 
 
 def list_command(archive: str, where: str | None, *, as_json: bool) -> None:

@@ -39,6 +39,23 @@ def caution_machines(what: str, machines: Sequence[str]) -> None:
         )  # fmt: skip
 
 
+def caution_studies(studies: Sequence[str], remedy: str) -> None:
+    """Report that results of several studies would be one line.
+
+    Args:
+        remedy: how to choose one.
+    """
+    if len(studies) > 1:
+        names = ", ".join(map(one_line, studies[:MOST_NAMED]))
+        names += ", …" if len(studies) > MOST_NAMED else ""
+        err.print(
+            f"! the results are of {len(studies)} studies ({names}), whose procedures may differ "
+            f"by more than what is looked for; {remedy}",
+            markup=False,
+            soft_wrap=True,
+        )  # fmt: skip
+
+
 @contextmanager
 def one(path: Path | None, where: str | None) -> Iterator[Path | None]:
     """A result as it is named, or the one of an archive that a filter chooses, for a while.

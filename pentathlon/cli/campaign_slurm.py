@@ -20,7 +20,6 @@ from pentathlon.cli.progress import listener
 from pentathlon.cli.screen import err, out
 from pentathlon.cli.setup import Ready, claim, prepare, targets_of
 from pentathlon.machine.claims import Claims
-from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.procedure.records import RunStart
 from pentathlon.protocol import agent
 from pentathlon.safeio.suggestion import did_you_mean
@@ -32,20 +31,11 @@ from pentathlon.study.commands.entries import extended
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import make_plan
 from pentathlon.study.traces import kept
-from pentathlon.targets.local.target import LocalTarget
 
 LOOK_S = 0.25
 LOCK_PATIENCE_S = 120.0
 AWAY_S = 3600.0
 """How long a controller may be away before the campaign's program gives up; the jobs go on."""
-
-
-class FreshTarget(LocalTarget):
-    """The node that a job runs on, booted for it: its boot id is another one each time."""
-
-    @property
-    def restarts(self) -> bool:
-        return True
 
 
 def check(machines: LoadedMachines) -> None:
@@ -227,11 +217,11 @@ def _ready(campaign: Campaign, directory: Path, system: str) -> Ready:
     own = plan.study.system(system)
     slurm = load_machines(campaign.path / MACHINES).slurm
     [target] = targets_of(
-        plan.study.model_copy(update={"systems": (own,)}), agent_path, loaded.supplies
+        plan.study.model_copy(update={"systems": (own,)}),
+        agent_path,
+        loaded.supplies,
+        scheduled=slurm.boot != "feature",
     ).values()
-    if type(target) is LocalTarget and slurm.boot != "feature":
-        target = FreshTarget(own, agent_path, default_state_dir())
-        target.supply(loaded.supplies)
     prepare({system: target})
     return Ready(replace(loaded, study=plan.study), result.catalog, plan, {system: target})
 

@@ -128,7 +128,7 @@ def _pooled(
     from pentathlon.archive.engines import engine  # noqa: PLC0415  loads polars
     from pentathlon.archive.log import open_archive  # noqa: PLC0415
     from pentathlon.archive.pool import last_good, machines  # noqa: PLC0415
-    from pentathlon.archive.rows import identity  # noqa: PLC0415
+    from pentathlon.archive.source import look  # noqa: PLC0415
     from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
     from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
     from pentathlon.evaluate.results.across import side  # noqa: PLC0415
@@ -139,7 +139,7 @@ def _pooled(
     settings = found.study.evaluation
     size = settings.delta_percent if delta is None else delta
     run = engine(open_archive(pool.archive))
-    but, started = identity(found.path), found.summary().started
+    but, started = look(found.path).identity, found.summary().started
     found = narrowed(found, size, only)
     names = [system] if system else [one.name for one in found.study.systems]
     of = machines(run, pool.where, pool.last, before=started, but=but)

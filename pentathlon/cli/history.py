@@ -82,6 +82,9 @@ def _of_archive(place: str, system: str | None, where: str | None, only: list[st
     held = reading.some(archive, where, run)
     last = held[-1].row
     archived.caution_machines("the results are", sorted({one.machine for one in held}))
+    archived.caution_studies(
+        sorted({one.study for one in held}), "choose one with --where 'study = \"NAME\"'"
+    )
     chosen = (lambda key: matches(key, only)) if only else None
     points = line.points(run, where, system or last["reference"], chosen)
     return _Read(points, last["confidence"], json.loads(last["weights_json"]))
@@ -93,6 +96,7 @@ def _of_directories(paths: list[Path], system: str | None, only: list[str]) -> _
 
     if paths:
         found = [(path, read_digest(path)) for path in dict.fromkeys(paths)]
+        archived.caution_studies(sorted({one.study for _, one in found}), "name those of one")
     else:
         from pentathlon.store.directory import RESULTS  # noqa: PLC0415  loads pydantic
         from pentathlon.store.query import newest  # noqa: PLC0415  loads polars

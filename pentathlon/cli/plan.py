@@ -10,7 +10,6 @@ from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.cli.setup import Ready, get_ready
 from pentathlon.machine.claims import Busy, Claims
-from pentathlon.store.query import load_result
 
 
 def plan(
@@ -27,6 +26,7 @@ def plan(
             if study is not None:
                 raise InputError("--allocate takes everything from the result; leave out STUDY")
             from pentathlon.cli import allocate as allocation  # noqa: PLC0415  loads SciPy
+            from pentathlon.store.query import load_result  # noqa: PLC0415  loads Polars
 
             allocation.show(load_result(allocate), half_width)
             return

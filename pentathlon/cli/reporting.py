@@ -16,8 +16,6 @@ from rich.console import Console
 
 from pentathlon.cli.exits import Exit, InputError
 from pentathlon.evaluate import Evaluation, evaluate
-from pentathlon.report.export import files as export
-from pentathlon.report.html import page
 from pentathlon.report.terminal import screen
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.query import Result
@@ -93,6 +91,8 @@ def status(evaluation: Evaluation) -> Exit:
 
 def write_html(evaluation: Evaluation, result: Result) -> Path:
     """Write the HTML report; returns its file."""
+    from pentathlon.report.html import page  # noqa: PLC0415  loads Jinja, and the papers' tables
+
     file = result.path / HTML
     page.write(evaluation, result, file)
     return file
@@ -102,6 +102,8 @@ def write_formats(
     result: Result, formats: Sequence[str], directory: Path | None, columns: int
 ) -> Written:
     """Write the report in the formats that are requested, each of them whatever the others do."""
+    from pentathlon.report.export import files as export  # noqa: PLC0415
+
     evaluation = evaluate(result)
     target = directory or result.path
     target.mkdir(parents=True, exist_ok=True)
@@ -118,6 +120,8 @@ def parse_formats(text: str) -> list[str]:
     Raises:
         InputError: one of them is unknown.
     """
+    from pentathlon.report.export import files as export  # noqa: PLC0415  loads papers' tables
+
     formats = [part.strip().lower() for part in text.split(",") if part.strip()]
     for name in formats:
         if name not in export.FORMATS:

@@ -308,19 +308,27 @@ class UnavailableSystem(Exception):
 
 
 def targets_of(
-    study: Study, agent_path: Path, supplies: tuple[Supply, ...] = ()
+    study: Study,
+    agent_path: Path,
+    supplies: tuple[Supply, ...] = (),
+    *,
+    scheduled: bool = False,
 ) -> dict[str, Target]:
     """The target of every system, not prepared yet.
 
     Args:
         supplies: files of commands that every system gets.
+        scheduled: whether a batch scheduler boots the machines for each of its jobs.
 
     Raises:
         InputError: a system requests something that its kind of target does not have.
     """
     state_dir = default_state_dir()
     try:
-        targets = {s.name: make_target(s, agent_path, state_dir) for s in study.systems}
+        targets = {
+            s.name: make_target(s, agent_path, state_dir, scheduled=scheduled)
+            for s in study.systems
+        }
         for target in targets.values():
             target.supply(supplies)
         return targets

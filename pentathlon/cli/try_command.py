@@ -318,15 +318,13 @@ def _show(ready: Ready, runs: int, most_s: float, measured: Sequence[str]) -> No
     rule = study.procedure.stopping.words(study.procedure.blocks)
     err.print(
         f"{judged}; in each block one boot of "
-        f"each system, with {count_text(runs, 'run')} after one of warm-up; {rule}",
-        soft_wrap=True,
+        f"each system, with {count_text(runs, 'run')} after one of warm-up; {rule}"
     )
     block_s = sum(one.total_s for one in (ready.estimates or {}).values())
     longest_s = min(block_s * study.procedure.blocks, most_s)
     err.print(
         f"about {seconds(longest_s)} at most; ±{study.evaluation.delta_percent:g} % counts "
-        f"as equal, {study.evaluation.confidence:.0%} confidence",
-        soft_wrap=True,
+        f"as equal, {study.evaluation.confidence * 100:g} % confidence"
     )
 
 

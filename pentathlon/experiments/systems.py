@@ -10,13 +10,16 @@ from pentathlon.targets import registry
 from pentathlon.targets.contract import Target
 
 
-def make_target(system: SystemSpec, agent_path: Path, state_dir: Path) -> Target:
+def make_target(
+    system: SystemSpec, agent_path: Path, state_dir: Path, *, scheduled: bool = False
+) -> Target:
     """The target of one system; nothing is started, changed or checked yet.
 
     Args:
         system: a system of the study.
         agent_path: the agent's static file on this machine.
         state_dir: directory for the undo journal (`undo_journal.default_state_dir`).
+        scheduled: whether a batch scheduler boots the machine for each of its jobs.
 
     Raises:
         TargetError: the system names a kind of target that does not exist, or an option that the
@@ -29,7 +32,7 @@ def make_target(system: SystemSpec, agent_path: Path, state_dir: Path) -> Target
             f'system "{system.name}" names the target "{system.target}", which does not exist; '
             f"use one of {known}"
         )
-    target = kind.make(system, agent_path, state_dir)
+    target = kind.make(system, agent_path, state_dir, scheduled=scheduled)
     peer = getattr(system, "peer", None)
     if peer is None:
         return target

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from pentathlon.procedure.records import RunStart
@@ -33,6 +34,8 @@ from pentathlon.study.load import LoadedStudy
 from pentathlon.study.plan import Plan, canonical_json
 
 RESULTS = Path("results")
+KEPT = 4
+"""Plans and catalogs that are kept: the results of many nights have the same ones."""
 
 
 def make_directory(out: Path | None, name: str) -> Path:
@@ -108,7 +111,7 @@ def read_plan(directory: Path) -> Plan:
             "compare --delta, --confidence, --declared, --weights"
         )
     try:
-        return Plan.from_json(data.decode())
+        return _plan(data)
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
 
@@ -139,9 +142,19 @@ def read_catalog(directory: Path) -> Catalog:
                 f"{path} is not the catalog that {JOURNAL} was begun with: it was changed or is "
                 "damaged; put the original back"
             )
-        return parse_catalog(older.catalog(json.loads(data)))
+        return _catalog(data)
     except (OSError, ValueError, TypeError, LookupError, RecursionError, CatalogError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
+
+
+@lru_cache(maxsize=KEPT)
+def _plan(data: bytes) -> Plan:
+    return Plan.from_json(data.decode())
+
+
+@lru_cache(maxsize=KEPT)
+def _catalog(data: bytes) -> Catalog:
+    return parse_catalog(older.catalog(json.loads(data)))
 
 
 def _sha256(data: bytes) -> str:

@@ -93,10 +93,11 @@ class Result:
         catalog: the agent's catalog at the time of the run.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, journal: tuple[int, int] | None = None) -> None:
         self.path = path
         self.plan: Plan = read_plan(path)
         self.catalog: Catalog = read_catalog(path)
+        self._known_sum = journal
 
     @property
     def study(self) -> Study:
@@ -287,6 +288,7 @@ class Result:
         """
         self.__dict__.pop("state", None)
         self.__dict__.pop("_pass", None)
+        self._known_sum = None
         size, checksum = self._journal_sum()
         tables, standing = self._pass
         self.__dict__["_tables"], self.__dict__["_standing"] = tables, standing
@@ -390,6 +392,8 @@ class Result:
 
     def _journal_sum(self) -> tuple[int, int]:
         """Bytes of the journal and their CRC-32; a GB takes some tenths of a second."""
+        if self._known_sum is not None:
+            return self._known_sum
         size = checksum = 0
         try:
             with open(open_regular(self.path / JOURNAL, os.O_RDONLY), "rb") as file:  # noqa: PTH123
@@ -454,13 +458,16 @@ class _View(Result):
         return self._whole._standing
 
 
-def load_result(path: Path) -> Result:
+def load_result(path: Path, journal: tuple[int, int] | None = None) -> Result:
     """Open a result directory.
+
+    Args:
+        journal: bytes of the journal and their CRC-32, from who has just read it.
 
     Raises:
         StoreError: it is none, or it is damaged.
     """
-    return Result(path)
+    return Result(path, journal)
 
 
 def list_results(root: Path, unreadable: list[str] | None = None) -> list[Summary]:

@@ -152,6 +152,8 @@ class Kind:
         concurrent: whether several of its systems can be alive at once on this machine, of which
             only one works at a time.
         programs: programs of this machine that it needs.
+        scheduled: what makes the target of a system that a batch scheduler booted for one job,
+            as `target`; None: its systems are no machines, so the same.
         doctor: the class of what is looked at and got for it, "MODULE:CLASS".
     """
 
@@ -171,6 +173,7 @@ class Kind:
     end: End | None = None
     concurrent: bool = False
     programs: tuple[Program, ...] = ()
+    scheduled: str | None = None
     doctor: str = "pentathlon.targets.descriptor:Doctor"
 
     @property
@@ -192,13 +195,19 @@ class Kind:
         """Whether its systems may have a key that not every kind has."""
         return key in self.keys or key in self.own_keys
 
-    def make(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> Target:
+    def make(
+        self, system: SystemSpec, agent_path: Path, state_dir: Path, *, scheduled: bool = False
+    ) -> Target:
         """The target of one system; its module is loaded now.
+
+        Args:
+            scheduled: whether a batch scheduler booted the machine for what is measured now.
 
         Raises:
             TargetError: the study requests something that the kind does not have.
         """
-        maker = cast("Callable[[SystemSpec, Path, Path], Target]", _named(self.target))
+        place = (self.scheduled if scheduled else None) or self.target
+        maker = cast("Callable[[SystemSpec, Path, Path], Target]", _named(place))
         return maker(system, agent_path, state_dir)
 
     def look(self) -> Doctor:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 from pentathlon.archive import compact as compaction
 from pentathlon.archive import queries, reading
@@ -21,7 +22,9 @@ from pentathlon.archive.batch import Added
 from pentathlon.archive.engines import engine
 from pentathlon.archive.line import points
 from pentathlon.archive.log import COMMITS, HEAD, open_archive
+from pentathlon.archive.schema import FORMAT
 from pentathlon.archive.stores import Folder
+from pentathlon.cli.main import app
 from pentathlon.evaluate.results.digest import NOTE, read_digest
 from pentathlon.evaluate.results.timeline import Point, timeline
 from pentathlon.safeio.checksum import sealed, unsealed
@@ -69,6 +72,10 @@ def test_the_rows_are_those_of_the_results(night: Make, tmp_path: Path) -> None:
     result = load_result(directory)
     samples = result.samples()
     assert run.rows("select count(*) as n from samples") == [{"n": samples.height}]
+    [file] = open_archive(str(tmp_path / "a")).contents().files["samples"]
+    held = pl.read_parquet(io.BytesIO((tmp_path / "a" / file.name).read_bytes()))
+    own = held.drop("result", "batch").rename({"batch_size": "batch"})
+    assert own.select(samples.columns).equals(samples)
     used = samples.filter(pl.col("counted") & (pl.col("phase") == "measure"))
     key, value = pl.col("key").alias("key"), pl.col("value")
     wanted = used.group_by("system", key, "block").agg(
@@ -229,8 +236,9 @@ def refused(place: Path) -> str:
 def test_a_newer_format_is_refused(held: Path, name: str) -> None:
     file = held / HEAD if name == HEAD else sorted((held / COMMITS).iterdir())[0]
     document = unsealed(file.read_bytes())[0]
-    file.write_bytes(sealed({**document, "format": 2}))
-    assert "has format 2, and this version reads up to 1" in refused(held)
+    file.write_bytes(sealed({**document, "format": FORMAT + 1}))
+    words = f"has format {FORMAT + 1}, and this version reads up to {FORMAT}"
+    assert words in refused(held)
 
 
 def test_a_half_copied_archive_is_refused(held: Path) -> None:
@@ -334,3 +342,26 @@ def test_files_are_sorted_by_what_is_asked_for(held: Path) -> None:
     [file] = open_archive(str(held)).contents().files["boots"]
     table = pl.read_parquet(io.BytesIO((held / file.name).read_bytes()))
     assert table["key"].is_sorted()
+
+
+def test_no_question_opens_the_samples(night: Make, tmp_path: Path) -> None:
+    nights = [night(1.5 if k >= 5 else 1.0) for k in range(10)]
+    for part in (nights[:6], nights[6:]):
+        add(tmp_path / "a", *part)
+    archive = open_archive(str(tmp_path / "a"))
+    for file in archive.contents().files["samples"]:
+        (tmp_path / "a" / file.name).write_bytes(bytes(file.size))  # Of the same size, and none.
+    run = engine(archive)
+    with pytest.raises(StoreError, match="cannot be read"):
+        run.rows("select count(*) from samples")
+    assert len(reading.chosen(run, 'study = "scripted"')) == 10
+    assert timeline(points(run, None, "a"), 0.95, {}).regressions
+    assert run.rows(queries.summaries("1 = 1"))
+    held = [str(tmp_path / "a"), "--where", f'name = "{nights[9].name}"']
+    for words in (
+        ["archive", "list", "--archive", held[0]], ["history", held[0]], ["compare", *held],
+        ["gate", held[0]], ["tables", *held], ["report", *held, "--out", str(tmp_path / "r")],
+        ["archive", "site", "--archive", held[0], "--out", str(tmp_path / "s")],
+    ):  # fmt: skip
+        done = CliRunner().invoke(app, words, prog_name="pentathlon")
+        assert done.exit_code in (0, 4, 5), (words, done.output)

@@ -115,6 +115,18 @@ def test_the_work_loads_them(tmp_path: Path) -> None:
     assert {"polars", "pydantic", "pentathlon.store.query"} <= found
 
 
+def test_a_plan_and_a_comparison_load_what_they_use(shop: Shop, tmp_path: Path) -> None:
+    """No numbers for a plan without a fraction, no pages for an answer in the terminal."""
+    study = str(shop.write())
+    output, found = loaded(tmp_path, "plan", "--no-pilot", study, **shop.variables())
+    assert "plan hash" in output
+    assert not found & {"numpy", "polars", "scipy", "jinja2", "paramiko", "pentathlon.evaluate"}
+    shop.call("run", study, "--yes", "--no-pilot", "--no-report")
+    output, found = loaded(tmp_path, "compare", str(shop.result()), **shop.variables())
+    assert "δ = " in output
+    assert not found & {"jinja2", "paramiko", "ruptures", "zstandard"}
+
+
 def test_missing_files_are_named_as_their_readers_name_them(shop: Shop, tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     with pytest.raises(StudyError) as study:

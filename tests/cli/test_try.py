@@ -53,11 +53,12 @@ def test_a_planted_difference_between_two_commands_is_found(real: Shop) -> None:
     assert first.startswith("2-new is 5 % slower than 1-old (95 % interval "), done.out
     assert "req/s" in done.out and "means of the blocks" in done.out
     assert "report: result/report.html" in done.out
-    [what, how, _] = [
+    [what, *how] = [
         line for line in done.err.splitlines() if not line.startswith(("pilot", "block"))
     ]
     assert what == "`./old` against `./new` on 1-old, 2-new, with 2 files of its own"
-    assert "higher is better" in how and "looks after " in how
+    assert "higher is better" in " ".join(how) and "looks after " in " ".join(how)
+    assert max(map(len, how)) <= 200, "COLUMNS of the shop"
     # The judgement is that of every other result.
     compared = real.call("compare", "result", "--only", "try.command.metric")
     assert re.search("▼ \\w+ +5\N{NO-BREAK SPACE}% slower, sure", compared.out)

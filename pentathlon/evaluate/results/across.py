@@ -1,4 +1,4 @@
-"""Systems of two results: no block holds both, so they are not paired (docs/evaluation.md).
+"""Systems of two results: no block holds both, so they are not paired (docs/comparable.md).
 
 Whatever changed on the machine between the two runs is in the difference. Intervals are those of
 Welch over the boots, verdicts those of Holm's procedure as within one result.

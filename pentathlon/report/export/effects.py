@@ -8,25 +8,10 @@ import io
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_factorial import Factorial
 from pentathlon.report import posthoc
+from pentathlon.report.export.effects_table import OF_EFFECT, OF_TERM
 from pentathlon.safeio.escaping import csv_field
 
 FILE = "effects.csv"
-OF_TERM = ("factors", "levels", "base", "aliases")
-OF_EFFECT = (
-    "declared",
-    "blocks",
-    "percent",
-    "low_percent",
-    "high_percent",
-    "adjusted_confidence",
-    "adjusted_low_percent",
-    "adjusted_high_percent",
-    "p_different",
-    "p_equivalent",
-    "mde_percent",
-    "words",
-    "reason",
-)
 COLUMNS = ("term", *OF_TERM, "key", *OF_EFFECT, "verdict", "post_hoc", "unfinished")
 
 

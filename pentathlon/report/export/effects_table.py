@@ -11,6 +11,24 @@ from pentathlon.report import factorial as words
 from pentathlon.report import posthoc
 from pentathlon.tables.grid import Grid, plain
 
+OF_TERM = ("factors", "levels", "base", "aliases")
+OF_EFFECT = (
+    "declared",
+    "blocks",
+    "percent",
+    "low_percent",
+    "high_percent",
+    "adjusted_confidence",
+    "adjusted_low_percent",
+    "adjusted_high_percent",
+    "p_different",
+    "p_equivalent",
+    "mde_percent",
+    "words",
+    "reason",
+)
+"""What files for programs hold of each effect, beside its verdict."""
+
 NAME = "effects"
 """What `pentathlon tables --table` calls it."""
 TITLE = "Effects of the factors"
@@ -57,25 +75,6 @@ def _effect(found: Factorial, one: TermEffect) -> dict[str, object]:
     term = found.term(one.term)
     return {
         "term": one.term,
-        "factors": term.factors,
-        "levels": term.levels,
-        "base": term.base,
-        "aliases": term.aliases,
-        **one.model_dump(mode="json", include=set(OF_EFFECT)),
+        **{name: getattr(term, name) for name in OF_TERM},
+        **one.model_dump(mode="json", include={"key", "verdict", *OF_EFFECT}),
     }
-
-
-OF_EFFECT = (
-    "key",
-    "declared",
-    "blocks",
-    "percent",
-    "low_percent",
-    "high_percent",
-    "adjusted_confidence",
-    "adjusted_low_percent",
-    "adjusted_high_percent",
-    "verdict",
-    "words",
-    "reason",
-)

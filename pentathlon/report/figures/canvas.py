@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.textpath import TextPath
 
 from pentathlon.evaluate.display import SCALES, bytes_text
 
@@ -125,8 +127,36 @@ class Canvas:
 
 
 def above(figure: Figure, handles: Sequence[Line2D], columns: int) -> None:
-    """A legend above all panels."""
-    figure.legend(handles=list(handles), loc="outside upper left", ncols=min(columns, len(handles)))
+    """A legend above all panels, in as many columns as fit beside each other."""
+    size = RC["legend.fontsize"]
+    widths = [_text_width(str(one.get_label()), size) for one in handles]
+    room = figure.get_figwidth() * 72 - 2 * size
+    columns = next(
+        (one for one in range(min(columns, len(handles)), 1, -1) if _across(widths, one) <= room), 1
+    )
+    figure.legend(handles=list(handles), loc="outside upper left", ncols=columns)
+
+
+def _across(widths: Sequence[float], columns: int) -> float:
+    """Width of a legend in points: it fills one column after the other, each as wide as it needs.
+
+    A handle and the gaps beside it are as wide as some letters of the legend's size.
+    """
+    size = float(RC["legend.fontsize"])
+    beside = float(RC["legend.handlelength"] + mpl.rcParams["legend.handletextpad"])
+    gaps = float(mpl.rcParams["legend.columnspacing"]) * (columns - 1)
+    rest, more = len(widths) % columns, len(widths) // columns
+    total, first = 0.0, 0
+    for place in range(columns):
+        last = first + more + (place < rest)
+        total += max(widths[first:last])
+        first = last
+    return total + size * (beside * columns + gaps)
+
+
+def _text_width(text: str, size: float) -> float:
+    """Of a text in points."""
+    return float(TextPath((0, 0), text, size=size).get_extents().width) if text.strip() else 0.0
 
 
 def colour(system: int) -> str:

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import fill, wrap
+from textwrap import fill, shorten, wrap
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -175,10 +175,11 @@ def _forest_panel(canvas: Canvas, axes: Axes, own: Sequence[Point], wide: float)
         face = one.colour if one.filled else "white"
         axes.plot(one.ratio, y, "o", markersize=3, markerfacecolor=face,
                   markeredgecolor=one.colour, markeredgewidth=0.8)  # fmt: skip
-    axes.set_yticks(range(len(own)), _labels(own, int(wide * 9)), fontsize=6)
-    for label in axes.get_yticklabels():
-        if "\n" in label.get_text():
-            label.set(fontsize=4.6, linespacing=0.95)
+    labels, points_high = _labels(own, int(wide * 9)), 6.0
+    if any("\n" in label for label in labels):
+        # One size for all of them, in which two lines fit into a row.
+        labels, points_high = _labels(own, int(wide * 11)), 4.8
+    axes.set_yticks(range(len(own)), labels, fontsize=points_high, linespacing=0.95)
     axes.set_ylim(len(own) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     ends = _ends(canvas, own)
@@ -187,7 +188,7 @@ def _forest_panel(canvas: Canvas, axes: Axes, own: Sequence[Point], wide: float)
 
 
 def _labels(own: Sequence[Point], most: int) -> list[str]:
-    """Titles with cases; what all cases have in common distinguishes no rows."""
+    """Titles with cases, in two lines at most; what all cases share distinguishes no rows."""
     cases = [one.row["c"].split(", ") if one.row["c"] else [] for one in own]
     alike = [part for part in cases[0] if all(part in case for case in cases)]
     shared = alike if len(own) > 1 else []
@@ -195,10 +196,25 @@ def _labels(own: Sequence[Point], most: int) -> list[str]:
     labels = []
     for one, case in zip(own, cases, strict=True):
         tail = ", ".join(part for part in case if part not in shared)
-        title = "" if one_title and tail else one.row["t"]
-        room = 2 * most - len(tail) - 4 if len(tail) > most // 2 else most - len(tail) - 1
-        labels.append(": ".join(filter(None, (clipped(title, max(room, 8)), tail))))
-    return ["\n".join(wrap(label, most, max_lines=2, placeholder="…")) for label in labels]
+        labels.append(_label("" if one_title and tail else one.row["t"], tail, most))
+    return labels
+
+
+def _label(title: str, tail: str, most: int) -> str:
+    """In one line, else the case in the second line, else broken where it fits."""
+    whole = ": ".join(filter(None, (title, tail)))
+    if len(whole) <= most:
+        return whole
+    if title and tail and len(title) < most and len(tail) <= most:
+        return f"{title}:\n{tail}"
+    lines = wrap(whole, most)
+    if len(lines) > 2 and tail:
+        # The case tells the rows of one title apart.
+        room = max(2 * most - len(tail) - 4, 8)
+        lines = wrap(f"{shorten(title, room, placeholder='…')}: {tail}", most)
+    if len(lines) > 2:
+        lines = wrap(whole, most, max_lines=2, placeholder="…")
+    return "\n".join(lines)
 
 
 def _ends(canvas: Canvas, own: Sequence[Point]) -> tuple[float, float]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pentathlon.report.figures.canvas import (
@@ -22,6 +24,9 @@ from pentathlon.report.figures.canvas import (
     scaled,
 )
 from pentathlon.report.figures.ratios import points
+
+MOST_NAMED = 25
+"""More numbers of blocks than these would touch each other."""
 
 
 def strongest(canvas: Canvas) -> int | None:
@@ -49,13 +54,13 @@ def every_sample(canvas: Canvas, place: int) -> Figure | None:
     figure = canvas.figure(2.4)
     axes = figure.add_subplot()
     x, block = 0, None
+    begins: dict[int, int] = {}
     shown = set()
     for s, number, _order, warm, counted, *own in boots:
         if number != block:
             if block is not None:
                 axes.axvline(x - 0.5, color=RULE, linewidth=0.5, linestyle=(0, (2, 2)))
-            axes.text(x, 0, f" {number + 1}", transform=axes.get_xaxis_transform(), fontsize=5.5,
-                      va="bottom", color=OPEN)  # fmt: skip
+            begins[number] = x
             block = number
         shown.add(s)
         for index, y in enumerate(own):
@@ -73,10 +78,20 @@ def every_sample(canvas: Canvas, place: int) -> Figure | None:
     if least > 0 and most / least > 8:
         ends = padded([least / divisor, most / divisor])
         log_axis(axes, "y", ends, log_ticks(*ends), compact)
-    axes.set_xticks([])
+    _name_blocks(axes, begins, x)
     axes.set_xlabel("samples in the order of the boots, by block")
     axes.set_ylabel(f"{unit}, {'more' if row['h'] else 'less'} is better")
     title = f"{row['t']}, {row['c']}" if row["c"] else row["t"]
     axes.set_title(clipped(title, 52 if canvas.columns == 1 else 110))
     canvas.legend(figure, shown)
     return figure
+
+
+def _name_blocks(axes: Axes, begins: Mapping[int, int], end: int) -> None:
+    """The number of each block below its middle, of every few blocks where they are many."""
+    ends = [*list(begins.values())[1:], end]
+    middles = [(first + last) / 2 for first, last in zip(begins.values(), ends, strict=True)]
+    every = math.ceil(len(begins) / MOST_NAMED)
+    names = [str(number + 1) for number in begins]
+    axes.set_xticks(middles[::every], names[::every], fontsize=5.5, color=OPEN)
+    axes.tick_params(axis="x", length=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
 from collections.abc import Sequence
 from functools import cache
@@ -13,6 +14,7 @@ from typing import Any
 
 import polars as pl
 from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
 
 from pentathlon import __version__
 from pentathlon.evaluate.display import (
@@ -177,12 +179,22 @@ def _environment() -> Environment:
         signed=signed_percent,
         significant=significant,
         trim_number=trim,
+        breakable=breakable,
         sentence=sentence,
         term=terms.link,
         terms=terms.marked,
         json=lambda value: json.dumps(value, ensure_ascii=False, sort_keys=True),
     )
     return environment
+
+
+JOINT = re.compile(r"(?<=[\[,])(?=[a-z_])")
+"""Where the key of a metric may go on in the next line."""
+
+
+def breakable(text: str) -> Markup:
+    """A text whose long keys break between parameters on a narrow screen, not inside words."""
+    return Markup("<wbr>").join(JOINT.split(text))
 
 
 def _notes(result: ResultLike) -> list[str]:

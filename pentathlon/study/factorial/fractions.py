@@ -17,8 +17,6 @@ from functools import lru_cache
 from itertools import combinations
 from math import comb
 
-import numpy as np
-
 MOST_ARMS = 64
 MOST_FACTORS = 15
 MOST_WORK = 1 << 24
@@ -54,6 +52,8 @@ def generators(factors: int, basis: int) -> tuple[int, ...]:
             f"fractions of {factors} factors in {arms} arms are not offered; "
             "take fewer factors or fewer arms"
         )
+    import numpy as np  # noqa: PLC0415  0.1 s to load, and only designs with fractions need it
+
     chosen = np.array(list(combinations(candidates, more)), dtype=np.int64)
     lengths = np.array([mask.bit_count() for mask in range(arms)], dtype=np.int64)
     pattern = np.zeros((len(chosen), factors + 1), dtype=np.int64)

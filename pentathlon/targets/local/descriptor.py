@@ -11,5 +11,6 @@ KIND = Kind(
     needs="any user; most settings need root",
     settings=EVERY,
     concurrent=True,
+    scheduled="pentathlon.targets.local.scheduled:ScheduledTarget",
     end=End(pair="loopback"),
 )

@@ -268,5 +268,5 @@ def test_a_server_that_is_killed_in_mid_copy(
     # With a small send buffer, so that not all is on its way by then; QUIC has none.
     like = "own" if protocol == "http3" else "server-2003"
     with after(wan, 200_000, lambda: wan.testbed.server.finish_job(job)):
-        message = failed(wan, protocol, 800_000, like)
+        message = failed(wan, protocol, 8_000_000, like)
     assert message.startswith(f"the server {server} ended in mid-task; ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -10,18 +11,25 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
 from pentathlon.evaluate import evaluate
 from pentathlon.report.export import files
 from pentathlon.report.export.refusal import ExportError
 from pentathlon.report.figures import every
 from pentathlon.report.figures.canvas import (
+    RC,
     WIDTHS,
     Canvas,
+    above,
     compact,
     log_ticks,
     ratio_ticks,
     speed,
 )
+from pentathlon.report.figures.ratios import _label
 from pentathlon.report.html import page as html
 from pentathlon.report.html import view
 from pentathlon.report.html.payload import payload
@@ -105,6 +113,36 @@ def test_what_cannot_be_drawn_is_one_sentence(tmp_path) -> None:
 )
 def test_speeds_at_an_axis(ratio: float, text: str) -> None:
     assert speed(ratio).replace("\N{NO-BREAK SPACE}", " ") == text
+
+
+def test_no_part_of_a_legend_is_cut_off() -> None:
+    """The widest columns that fit; each label lies within the picture."""
+    for labels in (
+        ["optimisation level 3, " + one for one in ("fork", "function", "inline", "recursion")],
+        ["a", "b", "c"],
+        ["a name of a system that is longer than most", "x"],
+    ):
+        figure = Figure(figsize=(WIDTHS[1], 3), layout="constrained")
+        with rc_context(RC):
+            above(figure, [Line2D([], [], label=one) for one in labels], 3)
+            figure.savefig(io.BytesIO(), format="svg")
+            boxes = [one.get_window_extent() for one in figure.legends[0].get_texts()]
+        assert len(boxes) == len(labels)
+        assert all(box.x0 > 0 and box.x1 < figure.bbox.width for box in boxes)
+        # What fits lies in one line.
+        assert (len({round(box.y0) for box in boxes}) == 1) == (len(labels) < 4)
+
+
+def test_labels_of_rows_keep_words_and_cases() -> None:
+    assert _label("fork, exec and wait", "", 30) == "fork, exec and wait"
+    assert _label("Operations per second", "divide, f32", 30) == (
+        "Operations per second:\ndivide, f32"
+    )
+    long = _label("Create and delete a file in a directory of many files", "one, two, six", 30)
+    assert long.endswith("one, two, six") and "…" in long and long.count("\n") == 1
+    assert all(word.strip("…:,") in "Create and delete a file in a directory of one two six"
+               for word in long.split())  # fmt: skip
+    assert all(len(line) <= 30 for line in long.split("\n"))
 
 
 def test_ticks_are_few_round_and_within_the_axis() -> None:

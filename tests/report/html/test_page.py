@@ -182,6 +182,11 @@ def test_hostile_texts_stay_texts():
     assert data_of(page)["rows"][0]["c"] == HOSTILE
 
 
+def test_long_keys_break_between_parameters() -> None:
+    shown = html.breakable("<b> of 1,000: a.b[mode=x,opt_level=3]")
+    assert shown == "&lt;b&gt; of 1,000: a.b[<wbr>mode=x,<wbr>opt_level=3]"
+
+
 def test_what_is_packed_cannot_end_its_element():
     text = "</script>\u2028\u2029"
     stream = html.packed(text)

@@ -55,7 +55,8 @@ pub trait Workload: Sync {
     /// How many buffers of the size that a case states in bytes its work goes over. Small ones of
     /// them can be measured in turns with other systems, because half a batch brings them back into
     /// the caches. 0: not in turns; its batches need more than caches, such as a disk, or what
-    /// they work on is not stated by the case.
+    /// they work on is not stated by the case, or threads wake each other in them: how long that
+    /// takes depends on how long they have slept before.
     fn buffers(&self) -> u8 {
         0
     }

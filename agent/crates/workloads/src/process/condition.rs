@@ -39,10 +39,6 @@ impl pentathlon_harness::Workload for Condition {
         true
     }
 
-    fn buffers(&self) -> u8 {
-        1
-    }
-
     #[cfg(any(unix, windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.

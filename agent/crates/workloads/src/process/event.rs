@@ -42,10 +42,6 @@ impl pentathlon_harness::Workload for EventTrip {
         true
     }
 
-    fn buffers(&self) -> u8 {
-        1
-    }
-
     #[cfg(any(target_os = "linux", windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let event = || Event::new().map_err(|e| Failure::system("making an event", &e));

@@ -42,10 +42,6 @@ impl pentathlon_harness::Workload for Futex {
         true
     }
 
-    fn buffers(&self) -> u8 {
-        1
-    }
-
     #[cfg(any(target_os = "linux", windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.

@@ -41,10 +41,6 @@ impl pentathlon_harness::Workload for Thread {
         true
     }
 
-    fn buffers(&self) -> u8 {
-        1
-    }
-
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let maker = Maker::new(STACK_BYTES).map_err(|e| Failure::system("pthread_attr", &e))?;
         let mut turn = 0;
