@@ -1,12 +1,14 @@
 """How fast an archive takes results, and what questions to it cost.
 
-    python benches/archive_scale.py [--results 10000] [--directories 200]
+    python benches/archive_scale.py [--results 10000] [--directories 200] [--linked 1000000000]
 
 Measures one study of 13,000 samples with scripted systems, and makes of its journal as many results
 of as many nights, in eight variants of noise, the last tenth slower by 5 %. They are made and added
 in portions, and only the adding is timed. Then every question is asked by the program in a process
 of its own: its wall time and its greatest memory count, loading included. `history` of plain
-directories is timed twice: with the notes that a run leaves beside its result, and without.
+directories is timed twice: with the notes that a run leaves beside its result, and without. With
+`--linked N` the archive gets further names (hard links) of its largest file of samples and commits
+that state them, until it has N samples: what questions cost then shows whether they read samples.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from pentathlon.archive.adding import add_all  # noqa: E402
+from pentathlon.archive.engines import engine  # noqa: E402
+from pentathlon.archive.log import File, open_archive  # noqa: E402
 from pentathlon.safeio.checksum import sealed, unsealed  # noqa: E402
 from pentathlon.store.journal import JOURNAL  # noqa: E402
 from pentathlon.store.query import FRESH, load_result  # noqa: E402
@@ -159,10 +163,49 @@ def size_of(directory: Path) -> dict[str, int]:
     return found
 
 
+def link(place: Path, wanted: int) -> None:
+    """Give an archive so many samples, in files that share what they hold."""
+    archive = open_archive(str(place))
+    files = archive.contents().files["samples"]
+    largest = max(files, key=lambda one: one.rows)
+    rows = sum(one.rows for one in files)
+    made = []
+    while rows < wanted:
+        name = largest.name.replace(".parquet", f"-{len(made):05d}.parquet")
+        (place / name).hardlink_to(place / largest.name)
+        made.append(File("samples", largest.study, largest.month, name, largest.size, largest.rows))
+        rows += largest.rows
+    archive.commit(made, {})
+    size = sum(one.size for one in (*files, *made)) / 1e9
+    print(f"{rows} samples in {len(files) + len(made)} files, {size:.1f} GB", flush=True)
+
+
+def bytes_read() -> int:
+    """Bytes that this process has read, from wherever."""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return int(dict(line.split(": ") for line in lines)["rchar"])
+
+
+def read_by_a_question(place: Path) -> None:
+    """What the history of one row reads, and what a count of all samples does."""
+    run = engine(open_archive(str(place)))
+    for what, sql in (
+        (
+            "a mean of one row over all results",
+            f"select avg(mean) from boots where key = '{ONE_ROW}'",
+        ),
+        ("the number of samples", "select count(*) as n from samples"),
+    ):
+        before = bytes_read()
+        found = run.rows(sql)
+        print(f"{what}: {found}, {(bytes_read() - before) / 1e6:.1f} MB read", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=int, default=10_000)
     parser.add_argument("--directories", type=int, default=200)
+    parser.add_argument("--linked", type=int, default=0, metavar="SAMPLES")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="archive-scale-") as name:
         scratch = Path(name)
@@ -192,6 +235,12 @@ def main() -> None:
             "5", "--json")  # fmt: skip
         ask("archive compact", "archive", "compact", "--archive", str(place))
         ask("history of one row, compacted", "history", str(place), "--only", ONE_ROW, "--json")
+        if given.linked:
+            link(place, given.linked)
+            ask("history of one row beside them", "history", str(place), "--only", ONE_ROW,
+                "--json")  # fmt: skip
+            ask("archive list beside them", "archive", "list", "--archive", str(place), "--json")
+            read_by_a_question(place)
         plain = [str(nights.make(scratch / "plain")) for _ in range(given.directories)]
         ask(f"history of {given.directories} directories, without notes", "history", *plain,
             "--json")  # fmt: skip

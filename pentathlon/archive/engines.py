@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 import polars as pl
@@ -21,6 +22,7 @@ VIEWS: Mapping[str, str] = {
     "samples": "samples",
 }
 """Name of a view in the queries -> kind of files. "index" is a word of SQL."""
+_NAMED = re.compile(rf"\b(?:from|join)\s+({'|'.join(VIEWS)})\b", re.IGNORECASE)
 
 
 class Engine(Protocol):
@@ -35,6 +37,12 @@ class Engine(Protocol):
 
     def columns(self, sql: str) -> dict[str, list[Any]]:
         """The answer by columns."""
+
+
+def views_in(sql: str) -> set[str]:
+    """The views that a query may name. A view is made when it is asked for, as an engine opens
+    files for it: those of samples may be the most of a disk, and few questions need them."""
+    return set(_NAMED.findall(sql))
 
 
 def condition(contents: Contents) -> str:
@@ -57,11 +65,12 @@ class DuckDB:
         self._connection.execute("set preserve_insertion_order = false")
         if isinstance(archive.place, Remote):
             self._connection.register_filesystem(archive.place.system)
-        for view, kind in VIEWS.items():
-            self._view(view, [archive.place.url(file.name) for file in contents.files[kind]],
-                       condition(contents), kind)  # fmt: skip
+        self._archive, self._contents = archive, contents
+        self._made: set[str] = set()
 
-    def _view(self, view: str, urls: Sequence[str], where: str, kind: str) -> None:
+    def _view(self, view: str) -> None:
+        kind = VIEWS[view]
+        urls = [self._archive.place.url(file.name) for file in self._contents.files[kind]]
         if urls:
             # Brackets, stars and question marks of a path would be wildcards.
             names = ", ".join("'" + _literal(one) + "'" for one in urls)
@@ -69,9 +78,16 @@ class DuckDB:
         else:
             empty = ", ".join(f"null::{_type(one)} as {name}" for name, one in KINDS[kind].items())
             source = f"(select {empty} limit 0)"
-        self._run(f"create view {view} as select * from {source} where {where}")
+        where = condition(self._contents)
+        self._execute(f"create view {view} as select * from {source} where {where}")
+        self._made.add(view)
 
     def _run(self, sql: str) -> Any:
+        for view in sorted(views_in(sql) - self._made):
+            self._view(view)
+        return self._execute(sql)
+
+    def _execute(self, sql: str) -> Any:
         try:
             return self._connection.execute(sql)
         except self._error as error:
@@ -113,18 +129,27 @@ class Spark:
             self.session = builder.getOrCreate()
         except Exception as error:  # Py4J's, Java's, or a missing Java
             raise StoreError(f"Spark cannot be started: {clip(str(error), 200)}") from error
-        for view, kind in VIEWS.items():
-            urls = [archive.place.url(file.name) for file in contents.files[kind]]
-            if urls:
-                table = self.session.read.parquet(*urls).where(condition(contents))
-            else:
-                columns = ", ".join(f"{name} {_type(one)}" for name, one in KINDS[kind].items())
-                table = self.session.createDataFrame([], columns)
-            table.createOrReplaceTempView(view)
+        self._archive, self._contents = archive, contents
+        self._tables: dict[str, Any] = {}
+
+    def _frame(self, sql: str) -> Any:
+        for view in sorted(views_in(sql)):
+            if view not in self._tables:
+                self._tables[view] = self._table(VIEWS[view])
+            # Another archive of this session may have taken the name.
+            self._tables[view].createOrReplaceTempView(view)
+        return self.session.sql(sql)
+
+    def _table(self, kind: str) -> Any:
+        urls = [self._archive.place.url(file.name) for file in self._contents.files[kind]]
+        if urls:
+            return self.session.read.parquet(*urls).where(condition(self._contents))
+        columns = ", ".join(f"{name} {_type(one)}" for name, one in KINDS[kind].items())
+        return self.session.createDataFrame([], columns)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         try:
-            return [cast("dict[str, Any]", row.asDict()) for row in self.session.sql(sql).collect()]
+            return [cast("dict[str, Any]", row.asDict()) for row in self._frame(sql).collect()]
         except Exception as error:
             text = clip(str(error).partition("\n")[0], 200)
             raise StoreError(f"{self._where} cannot be read by Spark: {text}") from error
@@ -135,7 +160,7 @@ class Spark:
 
     def plan(self, sql: str) -> str:
         """How Spark would run a query."""
-        frame = self.session.sql(sql)
+        frame = self._frame(sql)
         return str(frame._jdf.queryExecution().toString())
 
 

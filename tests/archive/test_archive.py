@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 from pentathlon.archive import compact as compaction
 from pentathlon.archive import queries, reading
@@ -23,6 +24,7 @@ from pentathlon.archive.line import points
 from pentathlon.archive.log import COMMITS, HEAD, open_archive
 from pentathlon.archive.schema import FORMAT
 from pentathlon.archive.stores import Folder
+from pentathlon.cli.main import app
 from pentathlon.evaluate.results.digest import NOTE, read_digest
 from pentathlon.evaluate.results.timeline import Point, timeline
 from pentathlon.safeio.checksum import sealed, unsealed
@@ -340,3 +342,26 @@ def test_files_are_sorted_by_what_is_asked_for(held: Path) -> None:
     [file] = open_archive(str(held)).contents().files["boots"]
     table = pl.read_parquet(io.BytesIO((held / file.name).read_bytes()))
     assert table["key"].is_sorted()
+
+
+def test_no_question_opens_the_samples(night: Make, tmp_path: Path) -> None:
+    nights = [night(1.5 if k >= 5 else 1.0) for k in range(10)]
+    for part in (nights[:6], nights[6:]):
+        add(tmp_path / "a", *part)
+    archive = open_archive(str(tmp_path / "a"))
+    for file in archive.contents().files["samples"]:
+        (tmp_path / "a" / file.name).write_bytes(bytes(file.size))  # Of the same size, and none.
+    run = engine(archive)
+    with pytest.raises(StoreError, match="cannot be read"):
+        run.rows("select count(*) from samples")
+    assert len(reading.chosen(run, 'study = "scripted"')) == 10
+    assert timeline(points(run, None, "a"), 0.95, {}).regressions
+    assert run.rows(queries.summaries("1 = 1"))
+    held = [str(tmp_path / "a"), "--where", f'name = "{nights[9].name}"']
+    for words in (
+        ["archive", "list", "--archive", held[0]], ["history", held[0]], ["compare", *held],
+        ["gate", held[0]], ["tables", *held], ["report", *held, "--out", str(tmp_path / "r")],
+        ["archive", "site", "--archive", held[0], "--out", str(tmp_path / "s")],
+    ):  # fmt: skip
+        done = CliRunner().invoke(app, words, prog_name="pentathlon")
+        assert done.exit_code in (0, 4, 5), (words, done.output)
