@@ -2,7 +2,7 @@
 
 Time left = what the pilot estimated for the steps and boots that are left, corrected by how the
 steps that are done compare with their estimate. Without a pilot a step takes as long as that step
-took on that system before, or as the steps so far on average.
+took on that system before, or as the steps so far on average; so does a boot.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import fmean
 
 from pentathlon.procedure.pilot import SystemEstimate
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
-from pentathlon.procedure.state import RunState
+from pentathlon.procedure.state import BootState, RunState
 from pentathlon.protocol.events import Progress
 
 
@@ -69,13 +69,21 @@ class TimeLeft:
             total += sum(self._step(boot.system, step, known) for step in boot.pending())
             if boot.attempt is None:
                 total += self._boot(boot.system)
-        running = [boot.attempt for boot in self._state.pending() if boot.attempt is not None]
-        if running and running[0].current is not None:
-            # The step that is going on is partly done, but never more than all of it.
-            boot = next(b for b in self._state.pending() if b.attempt is running[0])
-            step = self._step(boot.system, running[0].current, known)
-            total -= min(self._now() - self._since, step)
+        running = [boot for boot in self._state.pending() if boot.attempt is not None]
+        if running:
+            total += self._rest_of(running[0], known)
         return max(total, 0.0)
+
+    def _rest_of(self, boot: BootState, known: list[float]) -> float:
+        """What is left of a boot beside its steps, less what the step that goes on has taken."""
+        in_step = 0.0
+        part = 0.0
+        if boot.attempt is not None and boot.attempt.current is not None:
+            in_step = self._now() - self._since
+            # It is partly done, but never more than all of it.
+            part = min(in_step, self._step(boot.system, boot.attempt.current, known))
+        gone = self._now() - self._boot_began - self._in_steps - in_step
+        return max(self._boot(boot.system) - gone, 0.0) - part
 
     def _step(self, system: str, step: int, known: list[float]) -> float:
         if own := self._took.get((system, step)):
@@ -88,8 +96,10 @@ class TimeLeft:
     def _boot(self, system: str) -> float:
         if own := self._boots.get(system):
             return fmean(own)
-        estimate = self._estimates.get(system)
-        return 0.0 if estimate is None else estimate.boot_s
+        if (estimate := self._estimates.get(system)) is not None:
+            return estimate.boot_s
+        others = [value for values in self._boots.values() for value in values]
+        return fmean(others) if others else 0.0
 
     def _correction(self) -> float:
         """How the steps so far compare with the pilot."""

@@ -65,9 +65,9 @@ def test_it_learns_what_the_steps_really_take() -> None:
     """The pilot was wrong by a factor of ten: after one boot of each, the time left is right."""
     reported = follow(Clock(boot=20.0, step=10.0), ESTIMATES)
     assert len(reported) == 6
-    for truth, output in reported[2:]:
-        # The boot that is going on is not counted again, so only its own 20 s may be missing.
-        assert truth - 20.0 <= output <= truth + 1e-6
+    assert [output for _, output in reported[2:]] == pytest.approx(
+        [truth for truth, _ in reported[2:]]
+    )
 
 
 def test_without_a_pilot_nothing_is_said_at_first() -> None:
@@ -76,6 +76,12 @@ def test_without_a_pilot_nothing_is_said_at_first() -> None:
     assert [sentences for _, sentences in reported] == pytest.approx(
         [truth for truth, _ in reported]
     )
+
+
+def test_boots_count_without_a_pilot_too() -> None:
+    """A machine that restarts for minutes measures for seconds: the boot is the time."""
+    reported = follow(Clock(boot=200.0, step=0.1), None)
+    assert [output for _, output in reported] == pytest.approx([truth for truth, _ in reported])
 
 
 def test_the_pilot_is_believed_at_first() -> None:

@@ -53,7 +53,8 @@ def to_markdown(evaluation: Evaluation) -> str:
         lines += ["## Not measured", ""]
         for failure in evaluation.failures:
             what = f"{failure.workload}[{failure.case}]" if failure.case else failure.workload
-            text = f"{failure.system}: {what or 'boot'}: {failure.kind}, {failure.reason}"
+            before = f"{failure.system}: {what}" if what else failure.system
+            text = f"{before}: {failure.kind}, {failure.reason}"
             lines.append(f"- {markdown(text)}")
         lines.append("")
     marked = f", {posthoc.MARK}" if study.post_hoc else ""

@@ -130,6 +130,8 @@ def failed(evaluation: Evaluation, console: Console) -> None:
         named = f"{one.what} ({one.cases_text})" if one.cases else one.what
         counted = "" if one.count == 1 else f" ({count_text(one.count, 'time')})"
         later = ", made good later" if one.resolved else ""
-        text = Text(one_line(f"{one.system}: {named}: ")).append(one.kind, style="magenta")
+        # A boot that failed is both what it was and how it failed.
+        before = one.system if named == one.kind else f"{one.system}: {named}"
+        text = Text(one_line(f"{before}: ")).append(one.kind, style="magenta")
         text.append(one_line(f", {one.reason}{counted}{later}"))
         console.print(Padding(text, INDENT, expand=False))
