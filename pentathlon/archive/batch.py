@@ -16,7 +16,7 @@ from pentathlon.archive.rows import Rows, read, tables
 from pentathlon.archive.schema import KINDS, SORTED
 from pentathlon.archive.source import look
 from pentathlon.archive.stores import Folder
-from pentathlon.store.journal import StoreError
+from pentathlon.store.problems import StoreError
 
 MOST_SAMPLES = 1_000_000
 """Samples that a batch gathers before its files are written."""

@@ -14,7 +14,7 @@ import polars as pl
 from pentathlon.archive.batch import discard, write_file
 from pentathlon.archive.log import Archive, Contents, File, stamp
 from pentathlon.archive.schema import KINDS
-from pentathlon.store.journal import StoreError
+from pentathlon.store.problems import StoreError
 
 MANY_COMMITS = 64
 """So many commits are compacted unasked, at the end of an addition."""

@@ -6,14 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-import polars as pl
-
 from pentathlon.archive.log import Archive, Contents
-from pentathlon.archive.schema import KINDS
 from pentathlon.archive.stores import Remote
 from pentathlon.archive.where import quoted
 from pentathlon.safeio.clipping import clip
-from pentathlon.store.journal import StoreError
+from pentathlon.store.problems import StoreError
 
 VIEWS: Mapping[str, str] = {
     "results": "index",
@@ -76,7 +73,7 @@ class DuckDB:
             names = ", ".join("'" + _literal(one) + "'" for one in urls)
             source = f"read_parquet([{names}], hive_partitioning = false)"
         else:
-            empty = ", ".join(f"null::{_type(one)} as {name}" for name, one in KINDS[kind].items())
+            empty = ", ".join(f"null::{one} as {name}" for name, one in _types(kind).items())
             source = f"(select {empty} limit 0)"
         where = condition(self._contents)
         self._execute(f"create view {view} as select * from {source} where {where}")
@@ -144,7 +141,7 @@ class Spark:
         urls = [self._archive.place.url(file.name) for file in self._contents.files[kind]]
         if urls:
             return self.session.read.parquet(*urls).where(condition(self._contents))
-        columns = ", ".join(f"{name} {_type(one)}" for name, one in KINDS[kind].items())
+        columns = ", ".join(f"{name} {one}" for name, one in _types(kind).items())
         return self.session.createDataFrame([], columns)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
@@ -180,9 +177,11 @@ def _literal(path: str) -> str:
     return path.replace("'", "''")
 
 
-def _type(kind: pl.DataType) -> str:
-    if kind == pl.String():
-        return "string"
-    if kind == pl.Boolean():
-        return "boolean"
-    return "double" if kind == pl.Float64() else "bigint"
+def _types(kind: str) -> dict[str, str]:
+    """Columns of a table that has no file, with their types in SQL."""
+    import polars as pl  # noqa: PLC0415  0.1 s
+
+    from pentathlon.archive.schema import KINDS  # noqa: PLC0415
+
+    words = {pl.String(): "string", pl.Boolean(): "boolean", pl.Float64(): "double"}
+    return {name: words.get(one, "bigint") for name, one in KINDS[kind].items()}

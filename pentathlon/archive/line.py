@@ -12,7 +12,7 @@ from pentathlon.archive.engines import Engine
 from pentathlon.archive.where import to_sql
 from pentathlon.evaluate.results.digest import Level, SystemDigest
 from pentathlon.evaluate.results.timeline import Point
-from pentathlon.store.journal import StoreError
+from pentathlon.store.problems import StoreError
 
 
 def points(

@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from pentathlon.archive.schema import FORMAT, KINDS
+from pentathlon.archive.format import FORMAT, KINDS
 from pentathlon.archive.stores import Folder, Place, open_place
 from pentathlon.safeio.checksum import SealError, sealed, unsealed
 from pentathlon.store.files import DRAFT
-from pentathlon.store.journal import StoreError
+from pentathlon.store.problems import StoreError
 
 HEAD: Final = "archive.json"
 COMMITS: Final = "commits"
@@ -172,7 +172,7 @@ class Archive:
                 )
                 raise StoreError(
                     f"{self.place.text} is not whole: {file.name} {what}; copy the archive again, "
-                    f"{COMMITS} last"
+                    f"{COMMITS} first"
                 )
 
 

@@ -15,7 +15,8 @@ import zstandard
 
 from pentathlon.safeio.clipping import clip
 from pentathlon.store.files import open_regular
-from pentathlon.store.journal import LOCK, StoreError
+from pentathlon.store.names import LOCK
+from pentathlon.store.problems import StoreError
 
 CHUNK: Final = 1 << 18
 """Bytes that are read and packed at once; the usual 16 kB cost a tenth of the time."""

@@ -12,7 +12,7 @@ from pentathlon.archive.engines import Engine, engine
 from pentathlon.archive.log import Archive
 from pentathlon.archive.original import unpack
 from pentathlon.archive.where import to_sql
-from pentathlon.store.journal import StoreError
+from pentathlon.store.problems import StoreError
 
 SHOWN = 12
 """Digits of an id that are shown; any beginning that is unique names a result."""

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import polars as pl
 
+from pentathlon.archive.format import FORMAT
 from pentathlon.archive.original import pack
-from pentathlon.archive.schema import BATCH_SIZE, BOOTS, FORMAT, INDEX, SAMPLES, SYSTEMS
+from pentathlon.archive.schema import BATCH_SIZE, BOOTS, INDEX, SAMPLES, SYSTEMS
 from pentathlon.archive.source import Source
 from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.estimate import counted, deviation_of_values, mean_of_values

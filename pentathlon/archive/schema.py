@@ -1,4 +1,4 @@
-"""Columns of an archive's tables, with their polars types, and its format.
+"""Columns of an archive's tables, with their polars types.
 
 Every row names its result (`result`, the id) and the batch that brought it (`batch`).
 """
@@ -9,30 +9,14 @@ from typing import Final
 
 import polars as pl
 
+from pentathlon.archive.format import INDEX_COLUMNS
 from pentathlon.store.schema import SAMPLES as MEASURED
-
-FORMAT: Final = 2
-"""To be raised whenever a column, its meaning or the layout changes; newer ones are refused."""
 
 _TEXT, _REAL, _INT = pl.String(), pl.Float64(), pl.Int64()
 
-INDEX: Final[dict[str, pl.DataType]] = {
-    "result": _TEXT, "batch": _TEXT, "study": _TEXT, "month": _TEXT, "title": _TEXT,
-    "plan": _TEXT, "build": _TEXT, "machine": _TEXT, "systems": _TEXT, "reference": _TEXT,
-    "kernel": _TEXT, "cpu": _TEXT, "started": _TEXT, "added": _TEXT, "format": _INT,
-    "name": _TEXT, "blocks": _INT, "samples": _INT, "failures": _INT, "delta_percent": _REAL,
-    "confidence": _REAL, "weights_json": _TEXT, "original": _TEXT, "original_bytes": _INT,
-    "original_sha256": _TEXT,
-}  # fmt: skip
-"""One row per result.
-
-plan        the plan hash
-build       builds of the agent, joined by "+"
-systems     names, joined by ","
-kernel, cpu of the reference
-name        of the directory that it came from
-failures    what was requested and failed for good
-"""
+_TYPES: Final[dict[type, pl.DataType]] = {str: _TEXT, float: _REAL, int: _INT}
+INDEX: Final[dict[str, pl.DataType]] = {name: _TYPES[kind] for name, kind in INDEX_COLUMNS.items()}
+"""One row per result."""
 
 SYSTEMS: Final[dict[str, pl.DataType]] = {
     "result": _TEXT, "batch": _TEXT, "study": _TEXT, "started": _TEXT, "system": _TEXT,

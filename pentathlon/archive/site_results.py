@@ -18,7 +18,7 @@ from pentathlon.evaluate.facts import Inventory, inventories
 from pentathlon.evaluate.results.timeline import Timeline
 from pentathlon.safeio.clipping import clip
 from pentathlon.safeio.escaping import one_line
-from pentathlon.store.journal import StoreError
+from pentathlon.store.problems import StoreError
 from pentathlon.store.query import load_result
 
 FIRST = ("kernel", "os", "cpu", "agent", "memory")

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pentathlon.safeio.clipping import clip
 from pentathlon.store.files import open_regular, write_whole
-from pentathlon.store.journal import StoreError
+from pentathlon.store.problems import StoreError
 
 
 class Place(Protocol):

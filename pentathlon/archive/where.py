@@ -10,15 +10,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import polars as pl
-
-from pentathlon.archive.schema import INDEX
+from pentathlon.archive.format import INDEX_COLUMNS
 from pentathlon.safeio.clipping import clip
 from pentathlon.safeio.suggestion import did_you_mean
-from pentathlon.store.journal import StoreError
+from pentathlon.store.problems import StoreError
 
 LEFT_OUT: Final = ("batch", "weights_json", "original", "original_bytes", "original_sha256")
-COLUMNS: Final = {name: kind for name, kind in INDEX.items() if name not in LEFT_OUT}
+COLUMNS: Final = {name: kind for name, kind in INDEX_COLUMNS.items() if name not in LEFT_OUT}
 COMPARED: Final = ("=", "!=", "<>", "<", "<=", ">", ">=")
 MOST_LENGTH: Final = 4096
 MOST_DEPTH: Final = 50
@@ -103,7 +101,7 @@ class _Reader:
         refused = self.word("not")
         if self.word("like"):
             found = f"{self.prefix}{column} like {self.value('study')}"
-            if column in COLUMNS and COLUMNS[column] != pl.String():
+            if column in COLUMNS and COLUMNS[column] is not str:
                 raise self.wrong(f"{column} is a number, which like does not compare")
         elif self.word("in"):
             self.expect("(")
@@ -122,7 +120,7 @@ class _Reader:
 
     def value(self, column: str) -> str:
         kind, text = self.next()
-        wanted = "text" if COLUMNS[column] == pl.String() else "number"
+        wanted = "text" if COLUMNS[column] is str else "number"
         if kind != wanted:
             shown = "a text in quotes" if wanted == "text" else "a number"
             raise self.wrong(f"{column} is compared with {shown}, not with {text}")

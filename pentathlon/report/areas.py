@@ -122,7 +122,7 @@ def _lines(evaluation: Evaluation, system: str) -> Iterator[AreaLine]:
 def weights_used(whole: Mean) -> str:
     """The shares that the areas really have in a mean, such as "weights: process 33 %"."""
     shares = [
-        f"{one.name} {percent_text(one.weight * 100)}"
+        f"{one.name}\N{NO-BREAK SPACE}{percent_text(one.weight * 100)}"
         for one in whole.members
         if one.weight >= LEAST_SHARE
     ]
@@ -223,7 +223,8 @@ def _counts(every: Sequence[tuple[Row, Comparison]], kind: Wording) -> str:
     if len(every) == 1:
         return f"1 metric, {first}"
     head = f"{verdicts[first]} of {len(every)} metrics {first}"
-    return ", ".join((head, *(f"{verdicts[name]} {name}" for name in rest)))
+    # No line ends between a number and what it counts.
+    return ", ".join((head, *(f"{verdicts[name]}\N{NO-BREAK SPACE}{name}" for name in rest)))
 
 
 def _column(verdict: Verdict, kind: Wording) -> str:

@@ -12,6 +12,7 @@ from pentathlon.evaluate.planning.deciding import (
     blocks_for_mean,
     blocks_to_decide,
     command,
+    duration,
 )
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
@@ -26,7 +27,7 @@ class Question:
 
     Attributes:
         what: what it is, and why it is open.
-        command: what would decide it, with its time; "" where nothing is known to.
+        command: what would decide it, as a shell takes it; "" where nothing is known to.
     """
 
     what: str
@@ -69,7 +70,7 @@ def _areas(evaluation: Evaluation, rule: Rule) -> Iterator[Question]:
             most = max(needs.values())
             yield Question(
                 f"{one.system}, {_listing(list(needs))} as a whole: {study.blocks} blocks do not "
-                f"decide; about {most:,} would",
+                f"decide; about {most:,} would{_time(evaluation, most)}",
                 _command(evaluation, most),
             )
         if hopeless and study.installs == 1:
@@ -103,7 +104,8 @@ def _metrics(evaluation: Evaluation, system: str, rule: Rule) -> Iterator[Questi
             enough = needed[(len(needed) - 1) // 2]
             decided = sum(one <= enough for one in needed)
             yield Question(
-                f"{what}; about {enough:,} blocks would decide {decided} of them",
+                f"{what}; about {enough:,} blocks would decide {decided} of them"
+                f"{_time(evaluation, enough)}",
                 _command(evaluation, enough),
             )
         else:
@@ -120,7 +122,13 @@ def _command(evaluation: Evaluation, blocks: int) -> str:
     study = evaluation.study
     if not study.study_file:
         return ""
-    return command(study.study_file, blocks, study.block_seconds)
+    return command(study.study_file, blocks, None)
+
+
+def _time(evaluation: Evaluation, blocks: int) -> str:
+    """How long so many blocks take, where it is known."""
+    seconds = evaluation.study.block_seconds
+    return "" if seconds is None else f", in {duration(seconds * blocks)}"
 
 
 def _listing(names: Sequence[str]) -> str:

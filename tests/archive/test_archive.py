@@ -20,9 +20,9 @@ from pentathlon.archive import queries, reading
 from pentathlon.archive.adding import add_all
 from pentathlon.archive.batch import Added
 from pentathlon.archive.engines import engine
+from pentathlon.archive.format import FORMAT
 from pentathlon.archive.line import points
 from pentathlon.archive.log import COMMITS, HEAD, open_archive
-from pentathlon.archive.schema import FORMAT
 from pentathlon.archive.stores import Folder
 from pentathlon.cli.main import app
 from pentathlon.evaluate.results.digest import NOTE, read_digest

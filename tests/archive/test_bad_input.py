@@ -15,8 +15,8 @@ from pentathlon.archive import batch, reading
 from pentathlon.archive import compact as compaction
 from pentathlon.archive.adding import add_all
 from pentathlon.archive.engines import engine
+from pentathlon.archive.format import FORMAT
 from pentathlon.archive.log import Archive, open_archive
-from pentathlon.archive.schema import FORMAT
 from pentathlon.archive.stores import Folder
 from pentathlon.cli.main import app
 from pentathlon.safeio.checksum import sealed, unsealed
