@@ -79,6 +79,7 @@ exec "$@"
 """
 
 UNAME = """#!/bin/sh
+[ ! -e {0}/asked ] || : >{0}/again
 case $1 in -r) cat {0}/release ;; -v) echo "#1 SMP Debian" ;; *) exec /bin/uname "$@" ;; esac
 """
 
@@ -89,7 +90,8 @@ class BenchMachine(threading.Thread):
     Attributes:
         swapped: release -> release of the kernel that has taken its place.
         forgetful: whether its GRUB fails to clear `next_entry`.
-        lingers_s: how long it still answers while it shuts down.
+        lingers: whether it still answers while it shuts down, until it was asked whether it does,
+            and once more for its kernel.
         booted: entry of every boot so far, in order; a kernel that hung or panicked too.
     """
 
@@ -104,7 +106,7 @@ class BenchMachine(threading.Thread):
         (directory / "bin").mkdir()
         self.script("uname", UNAME.format(directory))
         self.script("reboot", f"#!/bin/sh\n: >{directory}/restart\n")
-        self.script("systemctl", f"#!/bin/sh\ncat {directory}/state\n")
+        self.script("systemctl", f"#!/bin/sh\ncat {directory}/state\n: >{directory}/asked\n")
         with (directory / "sshd.conf").open("a") as file:
             file.write(f"SetEnv PATH={directory}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n")
         (self.grub / "grub.cfg").write_text(MENU)
@@ -112,7 +114,7 @@ class BenchMachine(threading.Thread):
         self.environment("set", f"saved_entry={DEFAULT}")
         self.swapped: dict[str, str] = {}
         self.forgetful = False
-        self.lingers_s = 0.0
+        self.lingers = False
         self.booted: list[str] = []
         self.over = threading.Event()
         self.address = Address("bench", config=str(self.server.config))
@@ -141,7 +143,9 @@ class BenchMachine(threading.Thread):
             if restart.exists():
                 (self.directory / "state").write_text("stopping\n")
                 restart.unlink()
-                self.over.wait(self.lingers_s)
+                while self.lingers and not (self.directory / "again").exists():
+                    if self.over.wait(0.02):
+                        break
                 self.power_off()
                 self.power_on()
 

@@ -236,7 +236,7 @@ def test_a_restart_that_has_begun_is_waited_for(bench: BenchMachine, state: Path
     machine = Machine(bench.address, "reboot")
     home = machine.running().boot_id
     bench.environment("set", f"next_entry={OLD}")
-    bench.lingers_s = 2.0
+    bench.lingers = True
     machine.restart("reboot")
     while (bench.directory / "restart").exists():
         time.sleep(0.02)

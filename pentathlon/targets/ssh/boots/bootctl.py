@@ -12,16 +12,9 @@ import shlex
 from typing import Any
 
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.targets.ssh.boots.efi_variables import READ, VARIABLES, VENDOR
 from pentathlon.targets.ssh.boots.loader import OWN, PRELUDE, RELEASE, Entry, Loader
 from pentathlon.targets.ssh.boots.running import Running
-
-VARIABLES = "/sys/firmware/efi/efivars"
-VENDOR = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
-"""The vendor's id of the variables of the Boot Loader Interface."""
-
-READ = rf"""
-read_variable() {{ tail -c +5 "{VARIABLES}/$1-{VENDOR}" 2>/dev/null | tr -d '\000'; }}
-"""
 
 
 class Bootctl(Loader):

@@ -13,6 +13,7 @@ import shlex
 
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.targets.ssh.boots import grub_menu
+from pentathlon.targets.ssh.boots.efi_variables import READ
 from pentathlon.targets.ssh.boots.loader import OWN, PRELUDE, Entry, Loader, find, quoted
 from pentathlon.targets.ssh.boots.running import Running
 
@@ -39,13 +40,18 @@ if [ -n "$G" ] && $S grep -qs '^{BEGIN}$' "$G/custom.cfg"; then
 fi
 """
 
-LOOK = r"""
+# GRUB puts its word on each command line; newer ones report themselves as loaders do.
+LOOK = (
+    READ
+    + r"""
 [ -n "$G" ] || { echo none; exit 0; }
 [ -n "$E" ] || { echo no grub-editenv; exit 0; }
 echo found "$G"
 $S "$E" "$G/grubenv" list | sed 's/^/env /'
 $S sed 's/^/cfg /' "$G/grub.cfg"
+grep -q BOOT_IMAGE= /proc/cmdline || echo "loader $(read_variable LoaderInfo)"
 """
+)
 
 
 class Grub(Loader):
@@ -89,6 +95,12 @@ then $S "$E" "$G/grubenv" unset next_entry; fi
             raise TargetUnavailable(
                 f"{self.host} has {lack}, so GRUB cannot be asked to boot something else; is "
                 "another method meant?"
+            )
+        other = next((line[7:].strip() for line in lines if line.startswith("loader ")), "")
+        if other and not other.upper().startswith("GRUB"):
+            raise TargetUnavailable(
+                f"{self.host} was started by {other} and not by GRUB, so nothing would read what "
+                "grub-reboot(8) sets"
             )
         text = "\n".join(line[4:] for line in lines if line.startswith("cfg "))
         pairs = (line[4:].partition("=") for line in lines if line.startswith("env "))
