@@ -67,7 +67,6 @@ OTHER = {
 """Where a text is one of these names and means something else, and what."""
 
 TOOLS = {
-    ("cli/campaign_slurm.py", "local"): "whether a study of this machine can run under Slurm",
     ("cli/boots.py", "ssh"): "the loaders of a machine, which is no system yet",
     ("testbed/link/netem_engine.py", "uml"): "a guest that emulates links, and is no system",
 }
