@@ -209,7 +209,7 @@ def _label(title: str, tail: str, most: int) -> str:
         return f"{title}:\n{tail}"
     lines = wrap(whole, most)
     if len(lines) > 2 and tail:
-        # The case tells the rows of one title apart.
+        # Rows of one title differ by their cases.
         room = max(2 * most - len(tail) - 4, 8)
         lines = wrap(f"{shorten(title, room, placeholder='…')}: {tail}", most)
     if len(lines) > 2:
