@@ -9,20 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Shop
-from tests.targets.bench_machine import OLD, BenchMachine
-from tests.targets.conftest import connections_ended, descendants, needs_root
+from tests.targets.bench_machine import OLD, BenchMachine, started
+from tests.targets.conftest import needs_root
 
 pytestmark = [pytest.mark.system, needs_root]
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[BenchMachine]:
-    before = descendants()
-    made = BenchMachine(tmp_path / "bench")
-    made.start()
-    yield made
-    made.end()
-    connections_ended(before)
+    with started(tmp_path) as made:
+        yield made
 
 
 def test_the_list_is_tables_to_paste(shop: Shop, bench: BenchMachine) -> None:

@@ -37,6 +37,22 @@ class Written(io.StringIO):
         return count
 
 
+def watched_run(first: ScriptedTarget) -> None:
+    """A run of a block whose progress is reported in plain lines."""
+    plan = scripted.plan(blocks=1)
+    state = RunState(plan)
+    lines = progress.PlainLines(state, TimeLeft(state, None), quiet_s=0.001)
+    with lines:
+        Runner(
+            plan,
+            {"a": first, "b": ScriptedTarget("b", well)},
+            lambda record: None,
+            catalog=scripted.catalog(),
+            state=state,
+            observer=lines,
+        ).run()
+
+
 def test_a_step_without_events_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Written(" of 3 workloads done, w.two\n")
     console = screen.Screen(stderr=True)
@@ -49,18 +65,7 @@ def test_a_step_without_events_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
             if event.get("workload") == "w.two" and event.get("state") == "start":
                 assert shown.seen.wait(LIMIT_S), shown.getvalue()
 
-    plan = scripted.plan(blocks=1)
-    state = RunState(plan)
-    lines = progress.PlainLines(state, TimeLeft(state, None), quiet_s=0.001)
-    with lines:
-        Runner(
-            plan,
-            {"a": ScriptedTarget("a", slow), "b": ScriptedTarget("b", well)},
-            lambda record: None,
-            catalog=scripted.catalog(),
-            state=state,
-            observer=lines,
-        ).run()
+    watched_run(ScriptedTarget("a", slow))
     assert shown.seen.is_set()
     assert all(line.startswith("block 1/1  ") for line in shown.getvalue().splitlines())
 
@@ -77,18 +82,7 @@ def test_how_long_a_boot_has_taken_is_reported(monkeypatch: pytest.MonkeyPatch) 
             assert shown.seen.wait(LIMIT_S), shown.getvalue()
             return super().boot(timeout_s)
 
-    plan = scripted.plan(blocks=1)
-    state = RunState(plan)
-    lines = progress.PlainLines(state, TimeLeft(state, None), quiet_s=0.001)
-    with lines:
-        Runner(
-            plan,
-            {"a": Slow("a", well), "b": ScriptedTarget("b", well)},
-            lambda record: None,
-            catalog=scripted.catalog(),
-            state=state,
-            observer=lines,
-        ).run()
+    watched_run(Slow("a", well))
     assert shown.seen.is_set()
 
 

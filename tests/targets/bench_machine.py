@@ -12,12 +12,15 @@ import shutil
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from pentathlon.targets.ssh.boots import grub_menu
 from pentathlon.targets.ssh.client import Address
+from tests.targets.conftest import connections_ended, descendants
 from tests.targets.sshd import Sshd
 
 MENU = r"""
@@ -193,3 +196,14 @@ class BenchMachine(threading.Thread):
         if self.is_alive():
             self.join()
         self.server.stop()
+
+
+@contextmanager
+def started(tmp_path: Path) -> Iterator[BenchMachine]:
+    """A machine that is on; at the end no connection to it is left."""
+    before = descendants()
+    made = BenchMachine(tmp_path / "bench")
+    made.start()
+    yield made
+    made.end()
+    connections_ended(before)

@@ -21,8 +21,8 @@ from pentathlon.targets.ssh.boots import stay
 from pentathlon.targets.ssh.boots.into import Boots
 from pentathlon.targets.ssh.boots.stay import Machine, end_stay, restore_machines
 from pentathlon.targets.ssh.client import Address
-from tests.targets.bench_machine import DEFAULT, NEW, OLD, BenchMachine
-from tests.targets.conftest import connections_ended, descendants, needs_root
+from tests.targets.bench_machine import DEFAULT, NEW, OLD, BenchMachine, started
+from tests.targets.conftest import needs_root
 
 pytestmark = [pytest.mark.system, needs_root]
 
@@ -32,12 +32,8 @@ SHORT_S = 3.0
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[BenchMachine]:
-    before = descendants()
-    made = BenchMachine(tmp_path / "bench")
-    made.start()
-    yield made
-    made.end()
-    connections_ended(before)
+    with started(tmp_path) as made:
+        yield made
     stay._stays.clear()
 
 

@@ -106,12 +106,13 @@ def smoothed(transits_ns: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def flood(port: int) -> Any:
-    """Packets of others at a port, while the context is open."""
+    """Packets of others at a port, while the context is open; few enough for a receiver that a busy
+    machine keeps waiting."""
     over = threading.Event()
 
     def send() -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as foreign:
-            while not over.wait(0.001):
+            while not over.wait(0.02):
                 for junk in (b"", b"x" * 20, b"y" * 64, bytes(1000)):
                     foreign.sendto(junk, ("127.0.0.1", port))
 
