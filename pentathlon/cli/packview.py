@@ -45,7 +45,9 @@ def _one(found: Pack) -> None:
     out.print(f"Debian: {found.install}", markup=False)
     out.print(f"Source: {found.source}", markup=False, style="dim")
     out.print()
-    out.print(found.file.read_text().partition("\n\n")[2], markup=False, highlight=False, end="")
+    # As it is in the file, whatever the width: it is copied into studies.
+    text = found.file.read_text().partition("\n\n")[2]
+    out.print(text, markup=False, highlight=False, end="", soft_wrap=True)
 
 
 def present(found: Pack) -> str:

@@ -22,6 +22,7 @@ from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PUBLISHED
 from pentathlon.study.turns import step_by_step
 from pentathlon.tables.sheet import Sheet
+from pentathlon.targets import userland
 from pentathlon.targets.contract import Target
 
 Estimates = Mapping[str, SystemEstimate]
@@ -69,12 +70,23 @@ def _systems(plan: Plan, targets: Mapping[str, Target], estimates: Estimates | N
         settings = ", ".join(f"{k} = {v}" for k, v in system.settings.plain().items())
         own = ", ".join(sorted(system.parameters))
         target = targets[system.name]
+        land = userland.in_words(plan.targets[system.name])
         row = [
             f"{system.name}{mark}",
             system.target,
             target.layer,
             "any" if target.cpus is None else ",".join(map(str, target.cpus)),
-            "; ".join(filter(None, [settings, f"own parameters: {own}" if own else ""])) or "–",
+            "; ".join(
+                filter(
+                    None,
+                    [
+                        settings,
+                        f"own parameters: {own}" if own else "",
+                        f"user land: {land}" if land else "",
+                    ],
+                )
+            )
+            or "–",
         ]
         if estimates is not None:
             estimate = estimates[system.name]

@@ -19,6 +19,7 @@ from pentathlon.store.imported import tool_text
 from pentathlon.store.query import Result, Summary, list_results, load_result, newest
 from pentathlon.study.counting import count_text
 from pentathlon.tables.sheet import Sheet
+from pentathlon.targets import userland
 
 
 def list_command(root: Path, *, as_json: bool) -> None:
@@ -132,6 +133,9 @@ def _show(result: Result) -> None:
     out.print(grid)
     out.print()
     out.print(_systems(result))
+    for system in result.study.systems:
+        if land := userland.in_words(result.plan.targets.get(system.name, {})):
+            out.print(f"user land of {system.name}: {land}", style="dim")
     if result.plan.preparation:
         out.print()
         out.print(preparationview.table(result))

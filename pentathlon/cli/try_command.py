@@ -92,6 +92,8 @@ def try_command(
 ) -> None:
     with domain_errors(), Claims() as claims:
         most_s = seconds_of(limit)
+        if save is not None:
+            _free(save)
         names = on or registry.names()[:1]
         chosen = _metric(metric, unit, higher=higher, lower=lower)
         try:
@@ -315,17 +317,30 @@ def _show(ready: Ready, runs: int, most_s: float, measured: Sequence[str]) -> No
         if len(metrics) == 1
         else f"{len(metrics)} metrics"
     )
-    rule = study.procedure.stopping.words(study.procedure.blocks)
+    schedule = study.procedure.stopping.schedule
+    blocks = len(ready.plan.blocks)
     err.print(
-        f"{judged}; in each block one boot of "
-        f"each system, with {count_text(runs, 'run')} after one of warm-up; {rule}"
+        f"{judged}; {'up to ' if schedule else ''}{count_text(blocks, 'block')}: boot, warm-up, "
+        f"{count_text(runs, 'run')} of each system"
     )
     block_s = sum(one.total_s for one in (ready.estimates or {}).values())
-    longest_s = min(block_s * study.procedure.blocks, most_s)
+    looks = f"; looks after {', '.join(map(str, schedule))} blocks" if schedule else ""
     err.print(
-        f"about {seconds(longest_s)} at most; ±{study.evaluation.delta_percent:g} % counts "
-        f"as equal, {study.evaluation.confidence * 100:g} % confidence"
+        f"about {seconds(min(block_s * blocks, most_s))} at most{looks}; "
+        f"±{study.evaluation.delta_percent:g} % counts as equal"
     )
+    if schedule and block_s * LOOKS[0] > most_s:
+        err.print(
+            f"{LOOKS[0]} blocks, with which the first differences can be shown, need about "
+            f"{seconds(block_s * LOOKS[0])}: --limit {_limit_text(block_s * LOOKS[0])}",
+            style="yellow",
+        )
+
+
+def _limit_text(needed_s: float) -> str:
+    """A time for --limit that is long enough, with some room."""
+    longer = needed_s * 1.1
+    return f"{math.ceil(longer)}s" if longer <= 90 else f"{math.ceil(longer / 60)}m"
 
 
 def _limit(directory: Path, most_s: float, wanted: Set[str]) -> Judge:
@@ -342,6 +357,14 @@ def _limit(directory: Path, most_s: float, wanted: Set[str]) -> Judge:
         return "the time of --limit is over" if time.monotonic() > until else None
 
     return enough
+
+
+def _free(path: Path) -> None:
+    """That a file can be made there; what cannot be kept is said before anything is measured."""
+    if path.exists():
+        raise InputError(f"--save: {path} is there already; name a new file")
+    if not path.parent.is_dir():
+        raise InputError(f"--save: {path.parent} is no directory; make it, or name another file")
 
 
 def _save(path: Path, text: str) -> None:

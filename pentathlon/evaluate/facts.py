@@ -16,6 +16,7 @@ from pentathlon.procedure.identity import Identity
 from pentathlon.store.counted import counted_boots
 from pentathlon.study.plan import Plan
 from pentathlon.study.system import System
+from pentathlon.targets import userland
 
 COMMAND = "command"
 """Stands among the parameters of a system for a command of its own."""
@@ -212,6 +213,7 @@ def system_facts(
                 agent_platform=inventory.text("agent.target"),
                 catalog_version=inventory.integer("agent.catalog_version"),
                 settings=dict(system.settings.plain()),
+                userland=userland.in_words(target),
                 parameters=_own_parameters(system),
                 boots=boots,
                 samples=samples,

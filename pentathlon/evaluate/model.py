@@ -100,6 +100,9 @@ class SystemFacts(Frozen):
     catalog_version: int | None
     settings: dict[str, Scalar]
     """Settings of the machine that were changed for this system."""
+    userland: str = ""
+    """What commands find on a guest: "that of this machine", a directory, or an image with its
+    digest; "" where it has none of its own."""
     parameters: dict[str, dict[str, Any]]
     """Workload -> parameters that hold for this system only."""
     boots: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,3 +103,14 @@ def described(land: Userland | None) -> dict[str, Any]:
     if isinstance(land.named, Path):
         return {"userland": os.fspath(land.named)}
     return {"userland": store.known(land.named)}
+
+
+def in_words(description: Mapping[str, Any]) -> str:
+    """The user land of a target's description, for people; "" without one."""
+    found = description.get("options", {}).get("userland")
+    if not found:
+        return ""
+    if isinstance(found, str):
+        return "that of this machine" if found == "/" else found
+    digest = found.get("digest")
+    return f"{found['image']} ({digest})" if digest else str(found["image"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 from pentathlon.packs import pack as packs
 from tests.cli.conftest import Shop
@@ -36,6 +37,16 @@ def test_the_packs_are_listed_and_shown(shop: Shop) -> None:
     assert [row.split()[0] for row in rows[: len(packs.names())]] == packs.names()
     shown = shop.call("catalog", "--packs", "sqlite")
     assert "apt-get install sqlite3" in shown.out and 'id = "sqlite.script"' in shown.out
+    shop.environment["COLUMNS"] = "40"
+    narrow = shop.call("catalog", "--packs", "fio").out
+    tables = tomllib.loads(narrow[narrow.index("[[workload]]") :])
+    pack = packs.find("fio")
+    assert pack is not None
+    assert tables == {"workload": tomllib.loads(pack.file.read_text())["workload"]}
+    whole = pack.file.read_text()
+    assert narrow.endswith(whole[whole.index("[[workload]]") :].rstrip("\n") + "\n"), (
+        "byte for byte"
+    )
     wrong = shop.call("catalog", "--packs", "fi")
     assert wrong.code == 2 and '"fi" is no pack' in wrong.err
     both = shop.call("try", "--pack", "sqlite", "--", "true")

@@ -12,6 +12,7 @@ from pentathlon.experiments.systems import make_target
 from pentathlon.images import store
 from pentathlon.images.reference import Reference
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.targets import userland
 from pentathlon.targets.supplies import collect
 from tests.images.making import Layout, tar
 from tests.targets.conftest import FakeSystem
@@ -87,6 +88,7 @@ def test_a_command_finds_the_image_and_its_files(  # noqa: PLR0917
         pytest.skip(error.reason)
     options = target.describe()["options"]["userland"]
     assert options["image"] == named and options["digest"].startswith("sha256:")
+    assert userland.in_words(target.describe()) == f"{named} ({options['digest']})"
     (tmp_path / "data").write_text("42\n")
     target.supply((collect("my.x", [str(built), "data"], tmp_path),))
     words = ["./show", "rdata", "r/etc/mark", "r/etc/alias", "w/tmp/x", "w/etc/new"]

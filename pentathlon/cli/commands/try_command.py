@@ -10,11 +10,12 @@ import typer
 HELP = """Measure a command of your own on one system or several, and print the answer.
 
 What the command names of the present directory is copied to each system, into a fresh directory for
-each run. No shell reads the command, its standard input is empty, and what it starts ends with it.
+each run. A shell runs the command only if it is one argument with a shell's characters; its
+standard input is empty, and what it starts ends with it.
 Systems are measured in turn, in blocks, until it is decided which is faster or the time is over.
 
-A system is local, local:SETTING=VALUE, netns, uml:KERNEL, qemu:KERNEL, gvisor, ssh:HOST or wine;
-further parts follow with commas: uml:6.1,memory=1G. The first one is the reference.
+A system is local, local:SETTING=VALUE, netns, uml:KERNEL, qemu:KERNEL, gvisor, ssh:HOST, oci or
+wine; further parts follow with commas: uml:6.1,memory=1G. The first one is the reference.
 
 Several commands, with -- between them, are compared with each other.
 

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from pentathlon.evaluate.display import interval_text, percent_text, scale, significant
+from pentathlon.evaluate.display import (
+    interval_text,
+    is_known,
+    percent_text,
+    scale,
+    significant,
+)
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report import starts
@@ -19,7 +25,10 @@ from pentathlon.tables.sheet import Sheet
 
 WIDTH = 48
 """Characters of a distribution."""
-NARROW = 76
+FEWEST = 28
+"""So many at least: the numbers at both ends of the axis need them. Longer names are cut."""
+GAP = 2
+"""Between a name and its distribution."""
 LONGEST_HEADER = 16
 """Longer titles stand in the sentence above the table."""
 
@@ -35,10 +44,12 @@ def render(evaluation: Evaluation, console: Console) -> None:
         for sentence, sign in sentences(evaluation, row, name):
             console.print(Text(one_line(sentence), style=STYLES[sign]))
         console.print(_fitting(evaluation, row, console))
-        lines = picture(_means(evaluation, row), row.unit, WIDTH if console.width >= NARROW else 24)
-        wide = max((len(name) for name, _ in lines), default=0)
+        means = [(one_line(name), values) for name, values in _means(evaluation, row)]
+        longest = max((len(name) for name, _ in means), default=0)
+        wide = min(longest, console.width - GAP - FEWEST)
+        lines = picture(means, row.unit, min(WIDTH, console.width - GAP - wide))
         for name, shown in lines:
-            console.print(Text(f"{one_line(name):{wide}}  {shown}", no_wrap=True))
+            console.print(Text(f"{_end(name, wide):{wide}}  {shown}", no_wrap=True))
         if lines:
             console.print(Text(f"{'':{wide}}  means of the blocks", style="dim"))
         console.print()
@@ -50,6 +61,12 @@ def render(evaluation: Evaluation, console: Console) -> None:
         cases = f" ({failure.cases_text})" if failure.cases else ""
         text = f"{failure.system}{cases}: {failure.kind}, {failure.reason}"
         console.print(Text(one_line(text), style="yellow"))
+
+
+def _end(name: str, wide: int) -> str:
+    """A name with its last characters where there is no room for all: long names of systems begin
+    alike and end in what tells them apart."""
+    return name if len(name) <= wide else f"…{name[1 - wide :]}"
 
 
 def sentences(evaluation: Evaluation, row: Row, name: str = "") -> Iterator[tuple[str, int]]:
@@ -80,6 +97,9 @@ def _sentence(evaluation: Evaluation, row: Row, one: Comparison) -> str:
     if low is None or high is None:
         verb = "is" if effect.blocks == 1 else "are"
         return f"{one.system} against {reference}{place}: {blocks} {verb} too few for an answer."
+    if not (is_known(low) and is_known(high)) and not one.verdict.is_difference:
+        few = f"{blocks} {'is' if effect.blocks == 1 else 'are'} too few for an answer"
+        return f"Not decided{place}: {few} on {one.system}; a longer --limit gives more."
     level = f"{percent_text(evaluation.study.confidence * 100)} interval"
     shown = f"({level} {interval_text(low, high, '{} to {} %')}, {blocks})"
     kind = row.kind

@@ -134,3 +134,32 @@ def test_one_screen_shows_whose_values_they_are_at_any_width(width):
     assert "value" in head and "interval" in head
     assert [line.split()[0] for line in lines[:2]] == ["uml-6.1", "uml-newest"]
     assert "reference" in lines[0] and "…" not in "".join([head, *lines[:2]])
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_picture_of_systems_with_long_names_fits(width):
+    names = ["local-transparent_hugepage-never", "local-transparent_hugepage-always"]
+    chosen = [item for item in items() if item.workload == "arithmetic.operations"][:1]
+    judged = evaluate(Maker(factors=dict.fromkeys(names, same), chosen=chosen).make())
+    text = io.StringIO()
+    one_screen.render(judged, Console(file=text, width=width))
+    lines = text.getvalue().splitlines()
+    below = next(n for n, line in enumerate(lines) if line.strip() == "means of the blocks")
+    first, second, axis = lines[below - 3 : below]
+    assert len(axis) <= width
+    for line, name in ((first, names[0]), (second, names[1])):
+        assert len(line) <= width
+        # At least the end of the name, which is what differs.
+        assert line.split("  ")[0].rstrip().removeprefix("…") in name
+        assert name[-6:] in line and set(line[len(line.split("  ")[0]) :]) & set("▁▂▃▄▅▆▇█")
+
+
+def test_an_interval_that_bounds_nothing_is_no_answer():
+    chosen = [item for item in items() if item.workload == "arithmetic.operations"][:1]
+    judged = evaluate(
+        Maker(factors={"a": same, "b": same}, chosen=chosen, blocks=2, noise=1000.0).make()
+    )
+    (row,) = (row for row in judged.rows if row.score)
+    [(sentence, sign)] = one_screen.sentences(judged, row)
+    assert sign == 0 and "2 blocks are too few for an answer on b" in sentence
+    assert "×" not in sentence and "100" not in sentence
