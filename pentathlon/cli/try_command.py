@@ -320,8 +320,8 @@ def _show(ready: Ready, runs: int, most_s: float, measured: Sequence[str]) -> No
     schedule = study.procedure.stopping.schedule
     blocks = len(ready.plan.blocks)
     err.print(
-        f"{judged}; {'up to ' if schedule else ''}{count_text(blocks, 'block')}: boot, warm-up, "
-        f"{count_text(runs, 'run')} of each system"
+        f"{judged}; {'up to ' if schedule else ''}{count_text(blocks, 'block')} of boot, warm-up, "
+        f"{count_text(runs, 'run')} each"
     )
     block_s = sum(one.total_s for one in (ready.estimates or {}).values())
     looks = f"; looks after {', '.join(map(str, schedule))} blocks" if schedule else ""
