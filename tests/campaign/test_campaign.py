@@ -118,6 +118,24 @@ def test_everything_is_killed_and_resumed(shop: Shop) -> None:
     assert [counted(one) for one in results] == [SAMPLES, SAMPLES]
 
 
+def test_a_run_that_is_killed_is_said_so_and_costs_only_its_own_machine(shop: Shop) -> None:
+    shop.options = {"delay_s": 0.03}
+    process = shop.start(*start(shop, "--no-report"))
+    results = [shop.directory / "c" / "machines" / name for name in ("one", "two")]
+    wait_for(lambda: all(writer(one) for one in results))
+    victim = writer(results[0])
+    assert victim is not None
+    os.kill(victim, signal.SIGKILL)
+    _, text = process.communicate(timeout=60)
+    assert process.returncode == 1 and "its run was ended by signal SIGKILL" in text, text
+    assert "campaign resume c" in text
+    assert counted(results[0]) < SAMPLES and counted(results[1]) == SAMPLES
+    status = shop.call("campaign", "status", "c")
+    assert status.code == 7 and "its run was ended by signal SIGKILL" in status.out
+    assert shop.real("campaign", "resume", "c", "--no-report").code == 0
+    assert counted(results[0]) == SAMPLES
+
+
 def test_cancel_stops_the_runs_and_keeps_what_they_measured(shop: Shop) -> None:
     shop.options = {"delay_s": 0.05}
     process = shop.start(*start(shop, "--no-report"))
