@@ -176,6 +176,8 @@ def test_machines_that_measured_something_else_are_named(shop: Shop) -> None:
     for number, name in enumerate(("m1", "m2", "m3", "m4", "m5")):
         text = STUDY.replace("iterations = 3", "iterations = 2") if name == "m4" else STUDY
         shop.options = {"build": "beef"} if name == "m5" else {}
+        if name == "m3":
+            shop.options = {"system": {"cpu": {"model": "Other CPU", "count": 4}}}
         shop.write(text.replace("cpus = [0]\n", SLOWER) + f"# {number}\n", "s.toml")
         done = shop.call("run", "s.toml", "--out", name, "--no-pilot", "--no-report")
         assert done.code == 0, done.err
@@ -183,6 +185,8 @@ def test_machines_that_measured_something_else_are_named(shop: Shop) -> None:
     assert done.code == 0, done.err
     fleet = Fleet.model_validate_json(done.out)
     assert [one.name for one in fleet.machines] == ["m1", "m2", "m3"]
+    words = "the machines have different processors: Fake CPU on m1, m2; Other CPU on m3"
+    assert words in fleet.cautions
     reasons = {one.name: one.reason for one in fleet.refused}
     assert "the study's procedure differs" in reasons["m4"]
     assert "its agent's build differs" in reasons["m5"] and "beef" in reasons["m5"]
