@@ -48,7 +48,7 @@ class Report:
 
 
 def report(system: SystemSpec, named: str, state_dir: Path) -> Report:
-    """Boot a system once and report what it is and what works there.
+    """Boot a system for each of four requests and report what it is and what works there.
 
     Args:
         system: the system.
