@@ -45,7 +45,7 @@ from tests.store.test_tables import measure  # noqa: E402
 SIZES = list(range(1, 21))
 BLOCKS, ITERATIONS = 4, 27
 VARIANTS = 8
-PORTION = 500
+PORTION = 1000
 """Results that are added by one call; its processes start once."""
 ONE_ROW = "w.one.time[size_bytes=7]"
 FIRST = datetime.fromisoformat("2001-01-01T00:00:00+00:00")

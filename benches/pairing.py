@@ -181,14 +181,24 @@ def bias(place: Path, rounds: int, picture: Path | None) -> None:
             for workload, differences in by_workload.items():
                 into[workload].append(statistics.median(differences))
         print(f"round {number + 1} of {rounds}", flush=True)
+    everything = [mean_of_rounds(one) for one in (turns, idle)]
+    turns["all of them, equally weighted"], idle["all of them, equally weighted"] = everything
     lines = []
-    print(f"{'workload':28} {'turns / one after the other':>30} {'beside an idle one / alone':>30}")
+    print(f"{'workload':30} {'turns / one after the other':>30} {'beside an idle one / alone':>30}")
     for workload, values in turns.items():
         cells = [interval(values), interval(idle.get(workload, []))]
         lines.append((workload, *cells))
-        print(f"{workload:28} {words(cells[0]):>30} {words(cells[1]):>30}")
+        print(f"{workload:30} {words(cells[0]):>30} {words(cells[1]):>30}")
     if picture is not None:
         draw(lines, picture)
+
+
+def mean_of_rounds(of: Mapping[str, list[float]]) -> list[float]:
+    """The mean over workloads in each round; a round in which one failed has the others."""
+    return [
+        statistics.mean(values[number] for values in of.values() if number < len(values))
+        for number in range(max(map(len, of.values()), default=0))
+    ]
 
 
 Interval = tuple[float, float, float]

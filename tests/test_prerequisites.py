@@ -121,25 +121,35 @@ def test_a_distribution_without_a_new_rust_is_called_that(machine: Machine) -> N
 
 
 def test_a_long_installation_is_reported(machine: Machine, tmp_path: Path) -> None:
-    """`sleep` ends at once here. Its second call comes after the first line; one call more may be
-    that of the command before."""
+    """`sleep` ends at once here. What reports is its parent, another one for each command: the
+    second call comes after the first line."""
     rust(machine, OLD)
-    first, second, third = (tmp_path / name for name in ("first", "second", "third"))
     program(
         machine, "sleep",
-        f"[ ! -e {second} ] || touch {third}; [ ! -e {first} ] || touch {second}; touch {first}",
+        f"[ ! -e {tmp_path}/once.$PPID ] || touch {tmp_path}/twice.$PPID; "
+        f"touch {tmp_path}/once.$PPID",
     )  # fmt: skip
     for name in ("rustc", "cargo"):
         program(machine, f"new-{name}", f"echo '{name} 1.96.0'")
+    reports = 'for one in {}/twice.*; do [ ! -e $one ] || [ $one = "$1" ] || echo $one; done'
+    program(machine, "reports", reports.format(tmp_path))
+    wait = (
+        'tries=0; until [ -n "$(reports $known)" ] || [ $tries = 20000 ]; '
+        "do tries=$((tries + 1)); done; "
+    )
     program(
         machine, "apt-get",
-        f'case "$*" in *rustc-web*) rm -f {first} {second} {third}; tries=0; '
-        f"until [ -e {third} ] || [ $tries = 5000000 ]; do tries=$((tries + 1)); done; "
-        f"for one in rustc cargo; do cat {machine}/new-$one >{machine}/$one; done;; esac",
+        f'case "$*" in *rustc-web*) read -r known <{tmp_path}/known; {wait}'
+        f"for one in rustc cargo; do cat {machine}/new-$one >{machine}/$one; done;; "
+        f"*) known=; {wait} reports >{tmp_path}/known;; esac",
     )  # fmt: skip
     done = call(machine)
     assert done.returncode == 0, done.stderr
-    assert "  15 s: install rustc-web cargo-web" in done.stderr
+    before, _, after = done.stderr.partition("  15 s: install rustc-web cargo-web\n")
+    assert "  15 s: read the package lists\n" in before
+    # The first ended with its command.
+    assert after.count("install rustc-web cargo-web\n") == len(after.splitlines())
+    assert "read the package lists" not in after
 
 
 def test_every_place_names_the_same_least_versions() -> None:

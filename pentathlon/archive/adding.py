@@ -48,12 +48,15 @@ def add_all(
 def _parallel(
     text: str, paths: Sequence[Path], machine: str, processes: int, *, strict: bool
 ) -> Added:
-    parts = [list(paths[place::processes]) for place in range(processes)]
+    own, *parts = [list(paths[place::processes]) for place in range(processes)]
     done = Added()
     context = multiprocessing.get_context("spawn")  # A fork has the threads' locks of polars.
-    with _one_thread(), ProcessPoolExecutor(processes, mp_context=context) as pool:
+    with _one_thread(), ProcessPoolExecutor(len(parts), mp_context=context) as pool:
         try:
-            for found in [pool.submit(_part, text, part, machine, strict) for part in parts]:
+            others = [pool.submit(_part, text, part, machine, strict) for part in parts]
+            # A part of it here: a process that is started first imports for most of a second.
+            done.take(_part(text, own, machine, strict))
+            for found in others:
                 done.take(found.result())
         except BrokenExecutor as error:
             raise StoreError(
@@ -83,6 +86,6 @@ def _tidy(archive: Archive, done: Added) -> None:
     """Compact what has many commits. Nobody asked for that: it fails without the addition."""
     if len(archive.contents().commits) >= MANY_COMMITS:
         try:
-            compact(archive)
+            compact(archive, unasked=True)
         except StoreError as error:
             done.remarks.append(str(error))

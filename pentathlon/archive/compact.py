@@ -20,10 +20,16 @@ MANY_COMMITS = 64
 """So many commits are compacted unasked, at the end of an addition."""
 MOST_ROWS = {"samples": 1_000_000}
 MOST_ROWS_ELSE = 4_000_000
+LEAST_UNASKED = {"samples": 8}
+"""Fewer files of a month stay as they are where nobody asked for a compaction: samples are the most
+of an archive, and few questions read them."""
 
 
-def compact(archive: Archive) -> tuple[int, int]:
+def compact(archive: Archive, *, unasked: bool = False) -> tuple[int, int]:
     """Merge what is small; returns the numbers of files before and after.
+
+    Args:
+        unasked: only what makes questions cheaper, at the end of an addition.
 
     Raises:
         StoreError: there is no room; nothing is lost.
@@ -39,9 +45,10 @@ def compact(archive: Archive) -> tuple[int, int]:
         asked = False
         try:
             for kind in KINDS:
+                least = LEAST_UNASKED.get(kind, 2) if unasked else 2
                 for number, group in enumerate(_groups(contents.files[kind], kind)):
-                    if len(group) == 1 and not contents.twice:
-                        kept.append(group[0])
+                    if len(group) < least and not contents.twice:
+                        kept += group
                         continue
                     place = (group[0].study, group[0].month)
                     table = _merged(archive, group, contents)

@@ -104,10 +104,15 @@ class Archive:
         names = (name for name in self.place.sizes(COMMITS) if name.endswith(".json"))
         every = [self._commit(name) for name in sorted(names)]
         gone: set[str] = set()
+        replaced_by: dict[str, str] = {}
         used: list[Commit] = []
         for one in every:
-            if gone.isdisjoint(one.replaces):
+            # Of two compactions at once the later one had not seen the earlier one, which it does
+            # not name; one that has seen it names both what that one replaced and it.
+            seen = all(replaced_by.get(name, name) in one.replaces for name in one.replaces)
+            if seen:
                 gone.update(one.replaces)
+                replaced_by.update(dict.fromkeys(one.replaces, one.name))
                 used.append(one)
             else:
                 gone.add(one.name)

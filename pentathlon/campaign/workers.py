@@ -13,6 +13,7 @@ from pentathlon.campaign.directory import Campaign
 from pentathlon.store.files import open_regular
 from pentathlon.store.journal import LOCK, is_locked
 
+APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 MOST_LOG = 1 << 16
 
 
@@ -35,8 +36,7 @@ class Worker:
             words += ["--no-pilot"]
         # Stand-ins on one machine would meet on its CPUs; they take turns.
         words += ["--no-report", "--wait"] + (["--yes"] if campaign.yes else [])
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-        log = open_regular(campaign.log(machine), flags)
+        log = open_regular(campaign.log(machine), APPEND)
         try:
             self._process = subprocess.Popen(
                 words,
@@ -47,11 +47,26 @@ class Worker:
             )
         finally:
             os.close(log)
+        self._explained = False
 
     @property
     def status(self) -> int | None:
-        """Its exit status; None while it runs."""
-        return self._process.poll()
+        """Its exit status; None while it runs. Minus the number of the signal that ended it."""
+        status = self._process.poll()
+        if status is not None and status < 0 and not self._explained:
+            self._explained = True
+            self._explain(-status)
+        return status
+
+    def _explain(self, number: int) -> None:
+        """A run that a signal ended could not write its last words itself."""
+        name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+        with suppress(OSError):
+            log = open_regular(self.campaign.log(self.machine), APPEND)
+            try:
+                os.write(log, f"error: its run was ended by signal {name}\n".encode())
+            finally:
+                os.close(log)
 
     def stop(self) -> None:
         """Ask it to stop in an orderly way."""

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from pentathlon.cli import packview
+from pentathlon.cli import leaving, packview
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import err, out
 from pentathlon.doctor import checks as examiner
@@ -184,8 +184,9 @@ def doctor(
         if restore:
             with _alone("put back"):
                 notes = restore_leftovers(default_state_dir(), kept=True)
-            for kind in registry.kinds():
-                notes += kind.look().put_back(default_state_dir())
+            with leaving.reported("what a crashed run left changed is being put back"):
+                for kind in registry.kinds():
+                    notes += kind.look().put_back(default_state_dir())
             for sentence in notes or ["nothing was left changed"]:
                 out.print(sentence, markup=False, soft_wrap=True)
             return

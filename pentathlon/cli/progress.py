@@ -12,6 +12,7 @@ from rich.text import Text
 
 from pentathlon.cli.clock import TimeLeft
 from pentathlon.cli.heartbeat import QUIET_S, Heartbeat
+from pentathlon.cli.leaving import activity_text
 from pentathlon.cli.screen import err, seconds
 from pentathlon.cli.session import Listen, Listener
 from pentathlon.procedure.pilot import SystemEstimate
@@ -106,11 +107,14 @@ class PlainLines:
             self._booting = None
 
     def _beat(self) -> None:
-        now, booting = self._now, self._booting
+        now, booting, doing = self._now, self._booting, activity_text()
         if now is not None:
             block, text = now
             since = "" if booting is None else f" for {seconds(monotonic() - booting)}"
-            self._say(block, f"{text}{since}")
+            self._say(block, f"{text}{since}" + ("" if doing is None else f" ({doing})"))
+        elif doing is not None:
+            # Before the first boot, and after the last one, when machines are led back.
+            err.print(one_line(doing), markup=False, soft_wrap=True)
 
     def _say(self, block: int, text: str) -> None:
         line = one_line(f"block {block + 1}/{self._blocks}  {text}")
@@ -133,9 +137,13 @@ class _Left(ProgressColumn):
 
 
 class Bars:
-    """One bar per block and one for the current boot, with its workload and the time left."""
+    """One bar per block and one for the current boot, with its workload and the time left.
 
-    def __init__(self, state: RunState, left: TimeLeft) -> None:
+    Args:
+        every_s: seconds between two looks at what a machine is waited for.
+    """
+
+    def __init__(self, state: RunState, left: TimeLeft, every_s: float = 1.0) -> None:
         self._state = state
         self._left = left
         self._problems = Problems()
@@ -165,14 +173,17 @@ class Bars:
             for number, block in enumerate(state.plan.blocks)
         ]
         self._boot = self._progress.add_task("", total=1, visible=False, note="", now=True)
+        self._heartbeat = Heartbeat(self._beat, every_s)
         for number in range(len(self._blocks)):
             self._update_block(number)
 
     def __enter__(self) -> Self:
         self._progress.start()
+        self._heartbeat.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._heartbeat.__exit__()
         self._progress.update(self._boot, visible=False)
         self._progress.stop()
 
@@ -218,6 +229,11 @@ class Bars:
             self._update_block(record.block, done)
         else:
             self._progress.update(self._boot, completed=done, note=one_line(note))
+
+    def _beat(self) -> None:
+        """What a machine is waited for, in the line of the boot, also when the last one is over."""
+        if (doing := activity_text()) is not None:
+            self._progress.update(self._boot, note=one_line(doing))
 
     def _update_block(self, block: int, going_on: int = 0) -> None:
         """Steps of the block that are done; those of the boot going on are given."""

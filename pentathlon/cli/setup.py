@@ -14,6 +14,7 @@ from rich.text import Text
 
 from pentathlon.cli.exits import InputError, SameSystems, StopSignals
 from pentathlon.cli.heartbeat import Heartbeat
+from pentathlon.cli.leaving import activity_text
 from pentathlon.cli.screen import err
 from pentathlon.doctor.quiet import disturbances
 from pentathlon.experiments.systems import make_target
@@ -294,7 +295,9 @@ def _refuse_identical(ready: Ready) -> None:
 
 def _still(now: str) -> None:
     if not err.is_terminal:  # a terminal shows the status all the time
-        err.print(f"{now}, which still runs", highlight=False)
+        doing = activity_text()
+        more = "" if doing is None else f" ({doing})"
+        err.print(f"{now}, which still runs{more}", markup=False, highlight=False)
 
 
 class UnavailableSystem(Exception):

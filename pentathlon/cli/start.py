@@ -38,6 +38,12 @@ def main() -> NoReturn:
         code = end.code
     else:
         code = 0
+    from pentathlon.machine import ends  # noqa: PLC0415
+
+    if ends.left():
+        from pentathlon.cli.leaving import leave  # noqa: PLC0415
+
+        code = leave(code)
     if ours:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(_flushed(code))

@@ -48,7 +48,7 @@ class Report:
 
 
 def report(system: SystemSpec, named: str, state_dir: Path) -> Report:
-    """Boot a system once and report what it is and what works there.
+    """Boot a system for each of four requests and report what it is and what works there.
 
     Args:
         system: the system.
@@ -103,7 +103,7 @@ def _one(made: Report, target: Target, request: Request) -> None:
     request = request.model_copy(update={"inventory": not (request.workloads or request.prepare)})
     try:
         with target.boot(BOOT_S) as session:
-            made.line("boot", f"{session.boot_seconds:.1f} s")
+            made.line("agent ready after", f"{session.boot_seconds:.1f} s")
             total_s = IDLE_S + WORKLOAD_S * len(request.workloads)
             for message in session.run(request, IDLE_S, total_s):
                 _event(made, message.document, samples)

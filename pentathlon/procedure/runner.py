@@ -92,9 +92,10 @@ class Runner:
             self._emit_end("interrupted")
             raise
         finally:
-            with self._shield():
-                for target in self.targets.values():
-                    target.discard()
+            # Each of them, also where an earlier one fails.
+            with self._shield(), ExitStack() as last:
+                for target in reversed([*self.targets.values()]):
+                    last.callback(target.discard)
         self._emit_end("part" if self._only is not None and self.state.pending() else "finished")
         return self.state.unresolved()
 

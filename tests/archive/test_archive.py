@@ -124,6 +124,42 @@ def test_history_of_an_archive_is_that_of_the_directories(night: Make, tmp_path:
     assert len(some.points) == 3 and some.unassessed
 
 
+def test_every_compaction_counts(night: Make, tmp_path: Path) -> None:
+    place = tmp_path / "a"
+    nights = [night() for _ in range(6)]
+    for part in (nights[:2], nights[2:4], nights[4:]):
+        for path in part:
+            add(place, path)
+        compaction.compact(open_archive(str(place)))
+        contents = open_archive(str(place)).contents()
+        assert len(contents.commits) == 1
+        assert [len(files) for files in contents.files.values()] == [1, 1, 1, 1]
+    held = reading.chosen(engine(open_archive(str(place))), None)
+    assert [one.name for one in held] == [one.name for one in nights]
+
+
+def test_a_compaction_that_nobody_asked_for_leaves_few_files_of_samples(
+    night: Make, tmp_path: Path
+) -> None:
+    place = tmp_path / "a"
+    least = compaction.LEAST_UNASKED["samples"]
+
+    def numbers() -> dict[str, int]:
+        found = open_archive(str(place)).contents().files
+        return {kind: len(files) for kind, files in found.items()}
+
+    for _ in range(least - 1):
+        add(place, night())
+    before = engine(open_archive(str(place))).rows("select sum(value) as s from samples")
+    compaction.compact(open_archive(str(place)), unasked=True)
+    assert numbers() == {"index": 1, "systems": 1, "boots": 1, "samples": least - 1}
+    after = engine(open_archive(str(place))).rows("select sum(value) as s from samples")
+    assert after[0]["s"] == pytest.approx(before[0]["s"], rel=1e-12)
+    add(place, night())
+    compaction.compact(open_archive(str(place)), unasked=True)
+    assert numbers() == {"index": 1, "systems": 1, "boots": 1, "samples": 1}
+
+
 def test_a_note_beside_a_result_holds_for_its_journal_alone(night: Make) -> None:
     directory = night()
     first = read_digest(directory)

@@ -118,6 +118,24 @@ def test_everything_is_killed_and_resumed(shop: Shop) -> None:
     assert [counted(one) for one in results] == [SAMPLES, SAMPLES]
 
 
+def test_a_run_that_is_killed_is_said_so_and_costs_only_its_own_machine(shop: Shop) -> None:
+    shop.options = {"delay_s": 0.03}
+    process = shop.start(*start(shop, "--no-report"))
+    results = [shop.directory / "c" / "machines" / name for name in ("one", "two")]
+    wait_for(lambda: all((one / "journal.jsonl").is_file() for one in results))
+    victim = writer(results[0])
+    assert victim is not None
+    os.kill(victim, signal.SIGKILL)
+    _, text = process.communicate(timeout=60)
+    assert process.returncode == 1 and "its run was ended by signal SIGKILL" in text, text
+    assert "campaign resume c" in text
+    assert counted(results[0]) < SAMPLES and counted(results[1]) == SAMPLES
+    status = shop.call("campaign", "status", "c")
+    assert status.code == 7 and "its run was ended by signal SIGKILL" in status.out
+    assert shop.real("campaign", "resume", "c", "--no-report").code == 0
+    assert counted(results[0]) == SAMPLES
+
+
 def test_cancel_stops_the_runs_and_keeps_what_they_measured(shop: Shop) -> None:
     shop.options = {"delay_s": 0.05}
     process = shop.start(*start(shop, "--no-report"))
@@ -158,6 +176,8 @@ def test_machines_that_measured_something_else_are_named(shop: Shop) -> None:
     for number, name in enumerate(("m1", "m2", "m3", "m4", "m5")):
         text = STUDY.replace("iterations = 3", "iterations = 2") if name == "m4" else STUDY
         shop.options = {"build": "beef"} if name == "m5" else {}
+        if name == "m3":
+            shop.options = {"system": {"cpu": {"model": "Other CPU", "count": 4}}}
         shop.write(text.replace("cpus = [0]\n", SLOWER) + f"# {number}\n", "s.toml")
         done = shop.call("run", "s.toml", "--out", name, "--no-pilot", "--no-report")
         assert done.code == 0, done.err
@@ -165,6 +185,8 @@ def test_machines_that_measured_something_else_are_named(shop: Shop) -> None:
     assert done.code == 0, done.err
     fleet = Fleet.model_validate_json(done.out)
     assert [one.name for one in fleet.machines] == ["m1", "m2", "m3"]
+    words = "the machines have different processors: Fake CPU on m1, m2; Other CPU on m3"
+    assert words in fleet.cautions
     reasons = {one.name: one.reason for one in fleet.refused}
     assert "the study's procedure differs" in reasons["m4"]
     assert "its agent's build differs" in reasons["m5"] and "beef" in reasons["m5"]

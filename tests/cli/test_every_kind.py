@@ -95,7 +95,7 @@ def runs(shop: Shop, built: Path, document: dict[str, Any], kind: str) -> None:
         pytest.skip(done.err.strip().splitlines()[-1])
     assert done.code == 0, done.err
     result = load_result(shop.directory / "out")
-    assert not result.failures().height, result.failures()
+    assert not result.failures().height, result.failures()["reason"].to_list()
     samples = result.samples()
     for name in {one["name"] for one in document["system"]}:
         own = samples.filter(samples["system"] == name)

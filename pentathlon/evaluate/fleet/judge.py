@@ -94,7 +94,7 @@ def _machine(name: str, one: Evaluation, path: str) -> FleetMachine:
         name=name,
         path=path,
         plan_hash=one.study.plan_hash,
-        cpu=next((system.cpu for system in one.systems if system.cpu), ""),
+        cpu=_cpu(one),
         kernels={system.name: system.kernel for system in one.systems},
         blocks=max((system.boots for system in one.systems), default=0),
         samples=sum(system.samples for system in one.systems),
@@ -122,16 +122,34 @@ def _cautions(judged: Mapping[str, Evaluation], kept: Mapping[str, ResultLike]) 
                     "machine: they are no two machines, and the interval holds for no other one"
                 )
                 break
+    cpus = _by_value({name: _cpu(one) for name, one in judged.items()})
+    if cpus:
+        found.append(f"the machines have different processors: {cpus}")
     for system in next(iter(judged.values())).systems:
-        kernels: dict[str, list[str]] = {}
-        for name, evaluation in judged.items():
-            own = next((s.kernel for s in evaluation.systems if s.name == system.name), "")
-            if own:
-                kernels.setdefault(own, []).append(name)
-        if len(kernels) > 1:
-            texts = (f"{kernel} on {', '.join(names)}" for kernel, names in kernels.items())
-            found.append(f"{system.name} is not the same kernel everywhere: {'; '.join(texts)}")
+        kernels = _by_value(
+            {
+                name: next((s.kernel for s in evaluation.systems if s.name == system.name), "")
+                for name, evaluation in judged.items()
+            }
+        )
+        if kernels:
+            found.append(f"{system.name} is not the same kernel everywhere: {kernels}")
     return found
+
+
+def _cpu(one: Evaluation) -> str:
+    return next((system.cpu for system in one.systems if system.cpu), "")
+
+
+def _by_value(of: Mapping[str, str]) -> str:
+    """Which machines have which value, in words; "" where it is the same on all that state one."""
+    names: dict[str, list[str]] = {}
+    for name, value in of.items():
+        if value:
+            names.setdefault(value, []).append(name)
+    if len(names) < 2:
+        return ""
+    return "; ".join(f"{value} on {', '.join(found)}" for value, found in names.items())
 
 
 def _rows(judged: Mapping[str, Evaluation], system: str, rule: Rule) -> list[FleetRowResult]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from pentathlon.machine.activity import activity
 from pentathlon.machine.errors import TargetError
 from pentathlon.targets.ssh.boots import running, stay
 from pentathlon.targets.ssh.boots.loader import BootSpec, Entry, Loader
@@ -49,11 +50,12 @@ class Boots:
         if not loader.restarts:
             script = f"({script}) || exit 3\n{machine.reboot}"
         began = time.monotonic()
-        machine.restart(script)
-        try:
-            now = machine.wait(before.boot_id, began + timeout_s)
-        except TargetError as error:
-            raise TargetError(self._lost(before, home, timeout_s, error)) from error
+        with activity(f"{machine.host} restarts by {self._entry()}"):
+            machine.restart(script)
+            try:
+                now = machine.wait(before.boot_id, began + timeout_s)
+            except TargetError as error:
+                raise TargetError(self._lost(before, home, timeout_s, error)) from error
         differs = [running.difference(now, self.boot.expect, loader.words())]
         if not now.windows:  # From there the loader cannot be seen.
             differs = [differs[0] or loader.booted(now, home)]
@@ -65,8 +67,11 @@ class Boots:
         )
 
     def _asked(self) -> str:
+        return f"the one asked for ({self._entry()})"
+
+    def _entry(self) -> str:
         what = self.boot.entry or self.boot.kernel or self.boot.command
-        return f'the one asked for ({self.loader.name}, "{what}")'
+        return f'{self.loader.name}, "{what}"'
 
     def state(self) -> str:
         """The loader's state as a clause, also where it cannot be read."""

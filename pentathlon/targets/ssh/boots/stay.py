@@ -8,7 +8,6 @@ of the machine, or `pentathlon doctor --restore`, takes the way back first.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import subprocess
 import time
@@ -16,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pentathlon.machine import restore, undo_journal
+from pentathlon.machine import ends, restore, undo_journal
+from pentathlon.machine.activity import activity
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets.ssh.boots import own, running
@@ -95,11 +95,13 @@ class Machine:
         Raises:
             TargetError: it does not answer, or its default entry is Windows.
         """
-        now = self.wait(None, deadline)
+        with activity(f"{self.host} is waited for until it answers"):
+            now = self.wait(None, deadline)
         if not now.windows:
             return now, False
-        self._restart(self.address.alone(windows.restart_line(self.address)))
-        now = self.wait(now.boot_id, deadline)
+        with activity(f"{self.host} restarts from Windows into its default entry"):
+            self._restart(self.address.alone(windows.restart_line(self.address)))
+            now = self.wait(now.boot_id, deadline)
         if now.windows:
             raise TargetError(
                 f"{self.host} boots {now.words()} by default, and what a machine boots is chosen "
@@ -174,10 +176,10 @@ class Machine:
         Raises:
             TargetError: there is no controller, it refuses, or the machine does not answer.
         """
-        self.cycle()
-        try:
-            return self.wait(before, time.monotonic() + timeout_s)
-        except TargetError:
+        with activity(f"{self.host} is switched off and on"):
+            self.cycle()
+            with contextlib.suppress(TargetError):
+                return self.wait(before, time.monotonic() + timeout_s)
             self.cycle()
             return self.wait(before, time.monotonic() + timeout_s)
 
@@ -272,8 +274,7 @@ def stay_of(machine: Machine, state_dir: Path, timeout_s: float) -> Stay:
     """
     key = (state_dir, machine.address)
     if key not in _stays:
-        if not _stays:
-            atexit.register(_end_all)
+        ends.at_end(_end_all)
         restore_machines(state_dir, machine.address, timeout_s)
         home, _ = machine.chooser(time.monotonic() + timeout_s)
         _stays[key] = Stay(machine, home, state_dir)
@@ -284,24 +285,30 @@ def stay_of(machine: Machine, state_dir: Path, timeout_s: float) -> Stay:
 
 
 def end_stay(machine: Machine, state_dir: Path, timeout_s: float) -> str | None:
-    """Take the way back if the machine is away; as `Stay.back`."""
-    stay = _stays.get((state_dir, machine.address))
+    """Take the way back if the machine is away; as `Stay.back`. It is not tried twice: what fails
+    is left to the undo journal."""
+    stay = _stays.pop((state_dir, machine.address), None)
     if stay is None:
         return None
-    sentence = stay.back(timeout_s)
-    del _stays[state_dir, machine.address]
-    return sentence
+    try:
+        return stay.back(timeout_s)
+    except BaseException:
+        stay.abandon()
+        raise
 
 
-def _end_all() -> None:
+def _end_all() -> list[str]:
     """Take the way back of every machine that is still away when this process ends.
 
-    A run does it before, where what it finds can be reported; this is for what ends before a run.
+    A run does it before; this is for what ends before a run.
     """
-    for key, one in list(_stays.items()):
-        with contextlib.suppress(TargetError):
-            one.back(BACK_S)
-        del _stays[key]
+    sentences = []
+    for (state_dir, _), one in list(_stays.items()):
+        try:
+            end_stay(one.machine, state_dir, BACK_S)
+        except TargetError as error:
+            sentences.append(f"could not put back: {error}")
+    return sentences
 
 
 def way_back(machine: Machine, home: str, timeout_s: float) -> Running:
@@ -317,17 +324,19 @@ def way_back(machine: Machine, home: str, timeout_s: float) -> Running:
         TargetError: it does not come back.
     """
     deadline = time.monotonic() + timeout_s
-    if machine.back:
-        own.run(machine.back, machine.host)
-    now, fresh = _disarmed(machine, deadline, timeout_s)
+    with activity(f"{machine.host} is led back to its default entry"):
+        if machine.back:
+            own.run(machine.back, machine.host)
+        now, fresh = _disarmed(machine, deadline, timeout_s)
     if now.boot_id == home or fresh:
         return now
-    machine.restart(machine.reboot)
-    try:
-        return machine.wait(now.boot_id, deadline)
-    except TargetError as error:
-        why = f"{machine.host} did not come back from the restart into its default entry: {error}"
-        return _by_power(machine, now.boot_id, timeout_s, why)
+    with activity(f"{machine.host} restarts into its default entry"):
+        machine.restart(machine.reboot)
+        try:
+            return machine.wait(now.boot_id, deadline)
+        except TargetError as error:
+            why = f"{machine.host} did not come back from the restart into its default entry"
+            return _by_power(machine, now.boot_id, timeout_s, f"{why}: {error}")
 
 
 def _disarmed(machine: Machine, deadline: float, timeout_s: float) -> tuple[Running, bool]:
@@ -353,7 +362,8 @@ def _disarmed(machine: Machine, deadline: float, timeout_s: float) -> tuple[Runn
         if not stopping:
             return now, fresh
         try:
-            return machine.wait(now.boot_id, deadline), True
+            with activity(f"{machine.host} restarts into its default entry, as was ordered before"):
+                return machine.wait(now.boot_id, deadline), True
         except TargetError as error:
             why = f"{machine.host} did not come back from a restart that had begun: {error}"
             return _by_power(machine, now.boot_id, timeout_s, why), True

@@ -45,10 +45,6 @@ impl pentathlon_harness::Workload for ForkExec {
         true
     }
 
-    fn buffers(&self) -> u8 {
-        1
-    }
-
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         refusal::unless_single_threaded()?;
         let Some(image) = program::image() else {

@@ -53,10 +53,6 @@ impl pentathlon_harness::Workload for ForkWait {
         true
     }
 
-    fn buffers(&self) -> u8 {
-        1
-    }
-
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         refusal::unless_single_threaded()?;
         for bytes in context.parameters.integers("resident_bytes") {
