@@ -61,7 +61,7 @@ OTHER = {
     ("campaign/machines.py", "command"): WORD,
     ("cli/commands/campaign.py", "ssh"): "the engine of campaigns of that name",
     ("evaluate/fleet/alike.py", "ssh"): KEY,
-    ("report/starts.py", "local"): "systems whose boot is the start of a process, for words",
+    ("study/starts.py", "local"): "systems whose boot is the start of a process, for words",
     ("study/aa_study.py", "local"): "a study file, which names its target as every one does",
 }
 """Where a text is one of these names and means something else, and what."""

@@ -15,11 +15,12 @@ from pentathlon.procedure.expected import expected
 from pentathlon.procedure.pilot import SystemEstimate
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.code import rights
-from pentathlon.study.counting import count_text
+from pentathlon.study.counting import count_text, plural
 from pentathlon.study.factorial.design import Design
 from pentathlon.study.factorial.expand import design_of
 from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PUBLISHED
+from pentathlon.study.starts import noun
 from pentathlon.study.turns import step_by_step
 from pentathlon.tables.sheet import Sheet
 from pentathlon.targets import userland
@@ -63,7 +64,7 @@ def _systems(plan: Plan, targets: Mapping[str, Target], estimates: Estimates | N
     for name in ("system", "target", "layer", "CPUs", "settings"):
         table.add_column(name, overflow="fold")
     if estimates is not None:
-        table.add_column("boot", justify="right")
+        table.add_column(noun(plan.study.systems), justify="right")
         table.add_column("workloads", justify="right")
     for system in plan.study.systems:
         mark = " (reference)" if system.name == plan.study.reference else ""
@@ -100,14 +101,15 @@ def _systems(plan: Plan, targets: Mapping[str, Target], estimates: Estimates | N
 
 
 def _workloads(plan: Plan, estimates: Estimates | None) -> RenderableType:
+    start = noun(plan.study.systems)
     table = Sheet(
-        title="Workloads in every boot",
+        title=f"Workloads in every {start}",
         title_style="bold",
     )
     for name in ("workload", "suite", "repeats", "batch"):
         table.add_column(name)
     if estimates is not None:
-        table.add_column("time in one boot", justify="right")
+        table.add_column(f"time in one {start}", justify="right")
     for number, step in enumerate(next(iter(plan.steps.values()))):
         processes = f"{step.processes} processes x " if step.processes > 1 else ""
         row = [
@@ -142,7 +144,7 @@ def _preparation(plan: Plan) -> RenderableType:
             for step in steps:
                 if step.do == do:
                     first = "for each install" if installs > 1 else "once"
-                    when = first if step.once else "in each boot"
+                    when = first if step.once else f"in each {noun(plan.study.systems)}"
                     words = step.words(kinds[system], installs)
                     rows.setdefault((words, when), []).append(system)
     for (words, when), systems in rows.items():
@@ -209,7 +211,7 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
     installs = plan.study.procedure.installs
     made = f", {installs} installs of each system" if installs > 1 else ""
     grid.add_row(
-        "boots",
+        plural(noun(plan.study.systems)),
         f"{boots} ({count_text(len(plan.blocks), 'block')}{made}), "
         f"{count_text(plan.step_count(), 'step')}",
     )
@@ -293,7 +295,7 @@ def _privileges(ready: Ready) -> str:
 def changes(targets: Mapping[str, Target]) -> list[str]:
     """What is changed on the machine and put back, one line each."""
     return [
-        f"{name}: {change['what']}: {change['from']} → {change['to']}, put back after the boot"
+        f"{name}: {change['what']}: {change['from']} → {change['to']}, put back afterwards"
         for name, target in targets.items()
         for change in target.settings_to_change()
     ]

@@ -17,7 +17,8 @@ from pentathlon.safeio.escaping import breakable, one_line
 from pentathlon.store.directory import RESULTS
 from pentathlon.store.imported import tool_text
 from pentathlon.store.query import Result, Summary, list_results, load_result, newest
-from pentathlon.study.counting import count_text
+from pentathlon.study.counting import count_text, plural
+from pentathlon.study.starts import noun
 from pentathlon.tables.sheet import Sheet
 from pentathlon.targets import userland
 
@@ -155,7 +156,8 @@ def _systems(result: Result) -> Table:
     table = Sheet(title="Systems")
     for name in ("system", "layer", "kernel", "CPU"):
         table.add_column(name, header_style="dim", overflow="fold")
-    for name in ("boots", "steps", "samples", "not counted"):
+    started = plural(noun(result.study.systems))
+    for name in (started, "steps", "samples", "not counted"):
         table.add_column(name, header_style="dim", justify="right")
     for system in result.study.systems:
         steps = plan.filter(pl.col("system") == system.name)

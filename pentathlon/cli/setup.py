@@ -34,6 +34,7 @@ from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.pointless import pointless
 from pentathlon.study.procedure import Procedure
+from pentathlon.study.starts import BOOT, noun
 from pentathlon.targets.contract import Target
 from pentathlon.targets.supplies import Supply
 
@@ -263,7 +264,8 @@ def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
     estimates = {}
     with err.status("") as status, StopSignals() as signals:
         for name, target in ready.targets.items():
-            now = f"pilot: {name} is booted once to estimate the time"
+            begun = "booted" if noun([ready.plan.study.system(name)]) == BOOT else "started"
+            now = f"pilot: {name} is {begun} once to estimate the time"
             status.update(Text(now))
             if not err.is_terminal:
                 err.print(now, highlight=False)

@@ -1,21 +1,12 @@
-"""What a new start of a system is called: a boot; of programs on this machine a process start."""
+"""Numbers of new starts in the words of a report: boots, or process starts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from pentathlon.evaluate.model import Evaluation, SystemFacts
+from pentathlon.evaluate.model import Evaluation
 from pentathlon.study.counting import count_text, plural
+from pentathlon.study.starts import noun
 
-PROCESS_START = "process start"
-BOOT = "boot"
-LOCAL = "local"
-"""The target whose systems are this machine as it is: nothing boots."""
-
-
-def noun(systems: Iterable[SystemFacts]) -> str:
-    """The word for a new start of these systems; "boot" where one of them boots."""
-    return PROCESS_START if all(one.target == LOCAL for one in systems) else BOOT
+__all__ = ["counted", "noun", "plurals"]
 
 
 def counted(evaluation: Evaluation, system: str, number: int) -> str:

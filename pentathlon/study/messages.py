@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from pentathlon.safeio.suggestion import did_you_mean, listing
 from pentathlon.study.commands.model import OwnMetric, OwnWorkload
+from pentathlon.study.counting import count_text
 from pentathlon.study.factorial.model import Factor, Fraction
 from pentathlon.study.model import Study
 from pentathlon.study.names import KINDS, OneOf
@@ -124,6 +125,11 @@ def _sentence(error: ErrorDetails, path: TomlPath) -> str:  # noqa: PLR0911  one
         if key == "id" and path[0] == "workload":
             advice = 'use an area and a name with a dot between them, such as "my.render"'
         return f"{_show(given)} is not allowed; {advice}"
+    if kind in ("too_short", "too_long"):
+        has = count_text(context["actual_length"], "entry")
+        if kind == "too_short":
+            return f"has {has}; give at least {context['min_length']}"
+        return f"has {has}; give at most {context['max_length']}"
     bounds = {
         "greater_than_equal": ("ge", "at least"),
         "greater_than": ("gt", "more than"),

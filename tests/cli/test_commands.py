@@ -113,9 +113,13 @@ def test_plan_prints_and_writes_nothing(shop: Shop) -> None:
     shown = shop.call("plan", study)
     assert shown.code == 0 and document["hash"] in shown.out
     # A log, which has no spinner, states what takes its time.
-    assert "pilot: a is booted once" in shown.err
+    assert "pilot: a is started once" in shown.err
     for words in ("privileges", "settings changed", "expected time", "written", "block 2"):
         assert words in shown.out
+    # Nothing boots where the systems are this machine.
+    text = " ".join(shown.out.split())
+    assert "Workloads in every process start" in text and "time in one process start" in text
+    assert "process starts 4 (2 blocks)" in text
     assert set(shop.directory.iterdir()) - before <= {shop.directory / "state"}
 
 
@@ -173,6 +177,7 @@ def test_results(shop: Shop, measured: Path) -> None:
     assert listed["steps"] == listed["finished"] == 36
     shown = shop.call("results", "show")
     assert shown.code == 0 and "Two systems" in shown.out and "Fake CPU" in shown.out
+    assert "process starts" in " ".join(shown.out.split()) and "boots" not in shown.out
 
 
 def test_doctor_quick(shop: Shop) -> None:

@@ -55,7 +55,7 @@ def changing(shop: Shop) -> str:
     done = shop.call("plan", file, "--no-pilot")
     if done.code:
         pytest.skip(f"this user may change no setting: {done.err.strip()}")
-    assert "put back after the boot" in " ".join(done.out.split())
+    assert "put back afterwards" in " ".join(done.out.split())
     return file.name
 
 

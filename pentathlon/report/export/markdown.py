@@ -10,12 +10,18 @@ from pentathlon.report import factorial as words
 from pentathlon.report import links as emulated_links
 from pentathlon.report import posthoc
 from pentathlon.report.answer import answers, sentence
+from pentathlon.report.areas import legend, overviews
 from pentathlon.report.export import effects_table
 from pentathlon.report.export.area_table import area_table
 from pentathlon.safeio.escaping import markdown
 from pentathlon.study.counting import count_text
 from pentathlon.tables.markdown import pipe_table
 from pentathlon.tables.markdown import to_markdown as table_markdown
+
+SIGNS = (
+    "Speed % is against the reference, + is faster. Diff % is of the means shown, in the unit "
+    "shown: + is a higher number, be it good or bad."
+)
 
 
 def to_markdown(evaluation: Evaluation) -> str:
@@ -31,6 +37,7 @@ def to_markdown(evaluation: Evaluation) -> str:
         lines += [f"> {markdown(marked)}", ""]
     lines += [f"> **{markdown(text)}**\n" for text in warnings(evaluation)]
     lines += _design(evaluation)
+    lines += _areas(evaluation)
     for answer in answers(evaluation):
         lines += [f"**{markdown(answer.headline)}**", ""]
         lines += [f"> {markdown(sentence(caution))}\n" for caution in answer.cautions]
@@ -42,6 +49,8 @@ def to_markdown(evaluation: Evaluation) -> str:
     for area in evaluation.areas:
         lines += [f"## {markdown(area.capitalize())}", ""]
         lines += [*pipe_table(area_table(evaluation, area, "")), ""]
+    if len(evaluation.systems) > 1 and evaluation.areas:
+        lines += [SIGNS, ""]
     filled = fill(evaluation)
     if filled:
         lines += ["## Tables of the studies", ""]
@@ -63,6 +72,16 @@ def to_markdown(evaluation: Evaluation) -> str:
         how = "imported" if study.in_blocks else "imported, judged unpaired"
     lines.append(f"Plan `{study.plan_hash}`, {how}{marked}.")
     return "\n".join(lines) + "\n"
+
+
+def _areas(evaluation: Evaluation) -> list[str]:
+    """A sentence for each area of each system, then for all of them, with what the words mean."""
+    lines: list[str] = []
+    for found in overviews(evaluation):
+        lines += [f"{markdown(f'{found.system} against {found.reference}')}:", ""]
+        lines += [f"- {markdown(f'{one.glyph} {one.sentence}')}" for one in found.lines]
+        lines.append("")
+    return [*lines, markdown(legend(evaluation)), ""] if lines else []
 
 
 def _design(evaluation: Evaluation) -> list[str]:

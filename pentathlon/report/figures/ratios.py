@@ -99,7 +99,9 @@ def overview(canvas: Canvas, name: str) -> Figure | None:
             axes.plot(place(mean[0]), y, "D", color=INK, markersize=4)
         axes.text(
             0.005, y, area.capitalize(), transform=axes.get_yaxis_transform(),
-            fontweight="bold", va="center",
+            fontweight="bold", va="center", zorder=5,
+            # Where the interval of the mean begins as far left, it passes behind the name.
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
         )  # fmt: skip
         y += 0.1
         for one in sorted((one for one in every if one.row["a"] == area), key=lambda p: -p.ratio):

@@ -10,6 +10,7 @@ import re
 import pytest
 
 from pentathlon.evaluate import Evaluation, evaluate
+from pentathlon.report.areas import overviews
 from pentathlon.report.export import area_table
 from pentathlon.report.export import files as export
 from pentathlon.safeio import escaping
@@ -85,6 +86,17 @@ def test_markdown_tables_have_as_many_cells_as_headings(evaluation):
     assert counts == {len(area_table.headings(evaluation)) + 1}
     assert len(tables) == len(evaluation.rows) + 2 * len(evaluation.areas)
     assert "compares layers uml and host, not kernels" in text
+
+
+def test_markdown_has_the_answer_of_each_area_first_and_what_its_signs_mean(evaluation):
+    text = export.to_markdown(evaluation).replace("\N{NO-BREAK SPACE}", " ")
+    first, _, rest = text.partition("## ")
+    for found in overviews(evaluation):
+        assert len(found.lines) > 1
+        for line in found.lines:
+            assert re.search(rf"^- .*{line.title}: ", first, re.M), line
+    assert "+ is faster. Sure:" in first
+    assert "Diff % is of the means shown" in rest
 
 
 def test_latex_tables_have_as_many_cells_as_headings(evaluation):

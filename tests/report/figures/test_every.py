@@ -29,7 +29,7 @@ from pentathlon.report.figures.canvas import (
     ratio_ticks,
     speed,
 )
-from pentathlon.report.figures.ratios import _label
+from pentathlon.report.figures.ratios import _label, overview
 from pentathlon.report.html import page as html
 from pentathlon.report.html import view
 from pentathlon.report.html.payload import payload
@@ -64,6 +64,24 @@ def test_every_kind_of_the_page_can_be_drawn(evaluation, result) -> None:
     assert not missing
     assert {"overview-uml-7.2", "overview-host", "samples"} <= set(drawn)
     assert len(set(drawn)) == len(drawn)
+
+
+def test_no_interval_crosses_the_name_of_its_area() -> None:
+    """Where an interval begins as far left as the name, the name is in front of it, on white."""
+    chosen = [Item("workload.cost", "time", {}, "ns", "lower", 50.0, 0.2, 0.4)]
+    made = Maker(factors={"a": same, "b": same}, chosen=chosen, blocks=3).make()
+    with rc_context(RC):
+        figure = overview(Canvas(payload(evaluate(made), made), 2), "b")
+        assert figure is not None
+        figure.canvas.draw()
+        [axes] = figure.axes
+        [name] = [one for one in axes.texts if one.get_fontweight() == "bold"]
+        box = name.get_bbox_patch()
+        assert box is not None and box.get_facecolor() == (1, 1, 1, 1)
+        extent = name.get_window_extent()
+        crossing = [one for one in axes.lines if one.get_window_extent().overlaps(extent)]
+    assert crossing, "the case that this test is about"
+    assert all(one.get_zorder() < name.get_zorder() for one in crossing)
 
 
 def test_each_kind_that_a_script_draws_has_a_drawing_here() -> None:
