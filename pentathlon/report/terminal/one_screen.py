@@ -64,8 +64,8 @@ def render(evaluation: Evaluation, console: Console) -> None:
 
 
 def _end(name: str, wide: int) -> str:
-    """A name with its last characters where there is no room for all: long names of systems begin
-    alike and end in what tells them apart."""
+    """A name, cut at its beginning where it is too long: long names of systems differ in their last
+    characters."""
     return name if len(name) <= wide else f"…{name[1 - wide :]}"
 
 
