@@ -96,7 +96,7 @@ def test_yes_starts_it_and_lists_it_first(shop: Shop, marks: Path) -> None:
     done = shop.call("run", file, "--yes", "--no-report")
     assert done.code == 0 and started(marks) == ["command"]
     listed = f"a: the command `echo ran >> {marks}/command` on this machine, when"
-    assert done.err.index(listed) < done.err.index("pilot: a is booted")
+    assert done.err.index(listed) < done.err.index("pilot: a is started")
     calibrated = shop.call("calibrate", file, "--blocks", "2", "--yes")
     assert calibrated.code == 0 and listed in calibrated.err
 

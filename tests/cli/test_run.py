@@ -28,7 +28,7 @@ def test_a_run(shop: Shop) -> None:
     assert counted(result).height == 2 * 2 * 3 * 3 * 3
     assert result.plan_hash in done.err, "the plan is printed with its hash"
     assert "expected time" in done.err and "not estimated" not in done.err
-    assert "fake.beta" in done.err and "boots" in done.err
+    assert "fake.beta" in done.err and "starts" in done.err
     assert (shop.result() / "report.html").stat().st_size > 10_000
     assert "b" in done.out and str(shop.result().name) in done.err
 
