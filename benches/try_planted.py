@@ -1,6 +1,6 @@
 """Whether `pentathlon try` finds a program that is 5 % slower on one kernel, in under a minute.
 
-    python benches/try_planted.py [TRIALS] [LIMIT_S]
+    python benches/try_planted.py [TRIALS] [LIMIT_S] [--beside LOOPS] [--only same]
 
 Builds a program that does 5 % more work where uname(2) reports the newest kernel and measures it on
 user-mode Linux 6.1 and on the newest one, by the command that a user types. Then the same program
@@ -9,16 +9,20 @@ kernel that is faster or slower by itself adds to the plant. Prints for each tri
 most 50 s a command, and what the first boots and the judgement take beside) the verdict, the
 interval, the blocks, the standard deviation of their ratios and the time, and the sentence that the
 user reads; at the end how often the plant was found, how often a difference was claimed that is not
-there, and the load of the machine.
+there, and the load of the machine. `--beside` starts so many busy loops, as neighbours; `--only`
+restricts the trials to one of "planted", "same" and "both".
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +57,7 @@ int main(int count, char **words) {
 
 SLOWER = (Verdict.SLOWER, Verdict.SLOWER_BY_DELTA)
 MINUTE_S = 60.0
+TITLES = {"planted": "5 % planted", "same": "same kernel", "both": "both, nothing"}
 CLAIMS = (*SLOWER, Verdict.FASTER, Verdict.FASTER_BY_DELTA)
 
 
@@ -91,36 +96,57 @@ def tried(
     return verdict, seconds, line
 
 
+@contextmanager
+def busy_loop() -> Iterator[None]:
+    """A process that computes without an end, until the block is left."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as loop:
+        try:
+            yield
+        finally:
+            loop.kill()
+
+
 def main() -> None:
-    trials = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    limit_s = int(sys.argv[2]) if len(sys.argv) > 2 else 50
+    words = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    words.add_argument("trials", nargs="?", type=int, default=1)
+    words.add_argument("limit_s", nargs="?", type=int, default=50)
+    words.add_argument("--beside", type=int, default=0, metavar="LOOPS")
+    words.add_argument("--only", choices=("planted", "same", "both"))
+    options = words.parse_args()
+    trials, limit_s = options.trials, options.limit_s
     old, new = fetch.present("6.1"), fetch.present("newest")
     if old is None or new is None:
         sys.exit("two kernels are needed: pentathlon doctor --install")
     kernel: kernels.Kernel = new
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, ExitStack() as loops:
+        for _ in range(options.beside):
+            loops.enter_context(busy_loop())
         directory = Path(name)
         (directory / "work.c").write_text(PROGRAM)
         build = ["cc", "-O2", "-static", "-o", "work", "work.c"]
         subprocess.run(build, cwd=directory, check=True)
         both = ["uml:6.1", "uml:newest"]
         asked = {
-            "5 % planted  ": (both, [[kernel.version]]),
-            "same kernel  ": (["uml:6.1"], [["one"], ["two"]]),
-            "both, nothing": (both, [["none"]]),
+            "planted": (both, [[kernel.version]]),
+            "same": (["uml:6.1"], [["one"], ["two"]]),
+            "both": (both, [["none"]]),
         }
+        if options.only:
+            asked = {options.only: asked[options.only]}
         found: dict[str, list[tuple[Verdict | None, float]]] = {name: [] for name in asked}
         for _ in range(trials):
             for what, (systems, commands) in asked.items():
                 verdict, seconds, line = tried(directory, limit_s, systems, commands)
                 found[what].append((verdict, seconds))
-                print(what, line, f"(load {os.getloadavg()[0]:.1f})", flush=True)
-    planted, same, _ = found.values()
-    hits = sum(verdict in SLOWER and seconds < MINUTE_S for verdict, seconds in planted)
-    print(
-        f"found in under a minute: {hits} of {trials}; false claims with the same kernel: "
-        f"{sum(verdict in CLAIMS for verdict, _ in same)} of {trials}"
-    )
+                print(f"{TITLES[what]:<13}", line, f"(load {os.getloadavg()[0]:.1f})", flush=True)
+    if "planted" in found:
+        hits = sum(
+            verdict in SLOWER and seconds < MINUTE_S for verdict, seconds in found["planted"]
+        )
+        print(f"found in under a minute: {hits} of {trials}")
+    if "same" in found:
+        claims = sum(verdict in CLAIMS for verdict, _ in found["same"])
+        print(f"false claims with the same kernel: {claims} of {trials}")
 
 
 if __name__ == "__main__":

@@ -53,6 +53,8 @@ def leave(code: str | int | None) -> str | int | None:
     except (Interrupted, KeyboardInterrupt) as error:
         hint = "\nLead the machines back with: pentathlon doctor --restore"
         return stop(f"{error or 'interrupted'}{hint}", Exit.INTERRUPTED).exit_code
+    for sentence in ends.notes():
+        err.print(sentence, markup=False, highlight=False, soft_wrap=True)
     for sentence in sentences:
         failed = stop(sentence, Exit.UNAVAILABLE).exit_code
         code = code or failed

@@ -63,6 +63,10 @@ def report(
         wanted = reporting.parse_formats(formats)
         if open_it not in {"yes", "no"}:
             raise InputError(f'--open is "{open_it}"; use yes or no')
+        if columns not in {1, 2}:
+            raise InputError(
+                f"--columns is {columns}; a picture goes over 1 or 2 columns of a page"
+            )
         found = rules.apply(load_result(choose(given.first)))
         # Standard output names the files, and each of them states it too.
         unfinished.say(found.unfinished, err)

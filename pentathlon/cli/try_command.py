@@ -31,12 +31,14 @@ from pentathlon.study.commands.words import (
     WORKLOAD,
     Command,
     WordError,
+    check_userland,
     command,
     commands,
     system,
 )
 from pentathlon.study.counting import count_text
 from pentathlon.study.problems import Problem, StudyError
+from pentathlon.study.starts import noun
 from pentathlon.study.write import to_toml
 from pentathlon.targets import registry
 
@@ -99,6 +101,8 @@ def try_command(
         try:
             found = [command(one, Path.cwd()) for one in commands(words or [])] if not pack else []
             tables = [system(one) for one in names]
+            for table in tables:
+                check_userland(table)
         except WordError as error:
             raise InputError(str(error)) from error
         if pack is None:
@@ -320,8 +324,8 @@ def _show(ready: Ready, runs: int, most_s: float, measured: Sequence[str]) -> No
     schedule = study.procedure.stopping.schedule
     blocks = len(ready.plan.blocks)
     err.print(
-        f"{judged}; {'up to ' if schedule else ''}{count_text(blocks, 'block')} of boot, warm-up, "
-        f"{count_text(runs, 'run')} each"
+        f"{judged}; {'up to ' if schedule else ''}{count_text(blocks, 'block')} of "
+        f"{noun(study.systems)}, warm-up, {count_text(runs, 'run')} each"
     )
     block_s = sum(one.total_s for one in (ready.estimates or {}).values())
     looks = f"; looks after {', '.join(map(str, schedule))} blocks" if schedule else ""

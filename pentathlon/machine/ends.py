@@ -9,6 +9,7 @@ End = Callable[[], list[str]]
 """Does what is left; a sentence for each thing that could not be done. It may be called again."""
 
 _ends: list[End] = []
+_notes: list[str] = []
 
 
 def at_end(end: End) -> None:
@@ -19,9 +20,21 @@ def at_end(end: End) -> None:
         _ends.append(end)
 
 
+def note(sentence: str) -> None:
+    """Have a sentence reported when the process ends, which is no failure."""
+    _notes.append(sentence)
+
+
+def notes() -> list[str]:
+    """The sentences of `note` that have not been taken yet."""
+    taken = [*_notes]
+    _notes.clear()
+    return taken
+
+
 def left() -> bool:
-    """Whether there is something to do."""
-    return bool(_ends)
+    """Whether there is something to do or to report."""
+    return bool(_ends or _notes)
 
 
 def run() -> list[str]:

@@ -160,8 +160,11 @@ class MachineSettings:
             needs.append("a writable cgroup with the `cpu` controller (root)")
         if self._policy in REALTIME:
             needs.append("CAP_SYS_NICE or RLIMIT_RTPRIO for a real-time scheduler")
-        if (self._values.get("nice") or 0) < 0:
-            needs.append("CAP_SYS_NICE or RLIMIT_NICE for a negative nice value")
+        nice, now = self._values.get("nice"), os.getpriority(os.PRIO_PROCESS, 0)
+        if nice is not None and nice < now:
+            needs.append(
+                f"CAP_SYS_NICE or RLIMIT_NICE for a nice value below {now}, this process's"
+            )
         return needs
 
     def check(self) -> None:

@@ -36,6 +36,24 @@ def test_where_all_is_put_back_the_status_is_what_it_was() -> None:
     assert not ends.left()
 
 
+NOTES = """
+import sys
+from pentathlon.cli.leaving import leave
+from pentathlon.machine import ends
+ends.note("bench1 is back in its default entry, with Linux 6.2")
+assert ends.left()
+sys.exit(leave({code}))
+"""
+
+
+@pytest.mark.parametrize("code", [0, 4])
+def test_a_note_is_printed_and_is_no_error(code: int) -> None:
+    words = [sys.executable, "-c", NOTES.format(code=code)]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert done.returncode == code
+    assert done.stderr == "bench1 is back in its default entry, with Linux 6.2\n"
+
+
 def test_what_is_being_done_is_printed_while_it_takes_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

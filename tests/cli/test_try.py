@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon.protocol import agent
-from pentathlon.study.commands.words import WordError, command, commands, system
+from pentathlon.study.commands.words import WordError, check_userland, command, commands, system
 from pentathlon.targets.uml import kernels
 from tests.cli.conftest import Done, Shop
 
@@ -285,6 +285,32 @@ def test_words_become_systems() -> None:
     }  # fmt: skip
     assert system("oci:/x/image.tar.zst")["userland"] == "/x/image.tar.zst"
     assert system("oci:oci:/x/layout:1.2")["userland"] == "oci:/x/layout:1.2"
+
+
+def test_a_command_line_becomes_a_system_of_the_users_own() -> None:
+    made = system("command:incus exec box --env='A=1,2' -- {agent}")
+    assert made["command"] == ["incus", "exec", "box", "--env=A=1,2", "--", "{agent}"]
+    assert "userland" not in made
+    with pytest.raises(WordError, match="is no command line"):
+        system("command:incus 'exec")
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("uml:6.1,userland=/nowhere.tar", 'the userland "/nowhere.tar" is not there'),
+        ("oci:/nowhere", 'the userland "/nowhere" is not there'),
+        ("uml:6.1,userland=oci:/nowhere:tag", 'the userland "/nowhere" is not there'),
+    ],
+)
+def test_a_userland_that_is_not_there(text: str, stated: str) -> None:
+    with pytest.raises(WordError, match=stated):
+        check_userland(system(text))
+
+
+def test_parts_of_a_system_are_separated_by_commas() -> None:
+    with pytest.raises(WordError, match=r"a comma separates parts: uml:6\.1,memory=1G"):
+        system("uml:6.1:memory=1G")
 
 
 def test_words_become_commands(tmp_path: Path) -> None:

@@ -74,6 +74,15 @@ def test_words_are_added_by_an_entry_that_is_removed_again(
     assert (bench.grub / "custom.cfg").read_text() == "# mine\n"
 
 
+def test_another_default_kernel_than_before_is_stated(bench: BenchMachine, state: Path) -> None:
+    made = boots(bench, state, OLD)
+    made.into(BOOT_S)
+    bench.swapped = {"6.1.0-9-amd64": "6.1.0-10-amd64"}
+    changed = end_stay(made.machine, state, BOOT_S)
+    assert changed is not None
+    assert "6.1.0-10-amd64; before the study it ran 6.1.0-9-amd64" in changed.replace("Linux ", "")
+
+
 def test_another_kernel_is_one_sentence(bench: BenchMachine, state: Path) -> None:
     bench.swapped = {"5.10.0-3-amd64": "6.1.0-9-amd64"}
     made = boots(bench, state, OLD, expect={"release": "5.10.*", "cmdline": "quiet"})

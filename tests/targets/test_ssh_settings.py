@@ -20,10 +20,10 @@ from pentathlon.targets.ssh.survey import survey
 from tests.fakes.messages import documents
 from tests.targets.conftest import (
     FakeSettings,
+    burst,
     connections_ended,
     descendants,
     needs_root,
-    spin,
 )
 from tests.targets.sshd import Sshd
 from tests.targets.test_ssh import BOOT_S, connections, target
@@ -150,7 +150,7 @@ def test_a_quota_is_a_group_that_is_removed(server: Sshd, state: Path, real_agen
     with target(server, real_agent, state, settings=asked).boot(BOOT_S) as session:
         (group,) = list(parent.rglob(f"pentathlon-{session._connection.token}"))
         assert cgroup.percent(group) == 50.0
-        events = session.run(spin(), 60, 120)
+        events = session.run(burst(), 60, 120)
         next(events)  # The agent is started in the group by the request.
         inside = (group / "cgroup.procs").read_text().split()
         assert inside

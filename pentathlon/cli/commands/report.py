@@ -74,7 +74,7 @@ def report(
         Path | None, typer.Option("--out", help="Directory.", show_default="the result's own")
     ] = None,
     columns: Annotated[
-        int, typer.Option(min=1, max=2, help="Columns of a page that svg and pdf go over.")
+        int, typer.Option(help="Columns of a page that svg and pdf go over: 1 or 2.")
     ] = 2,
     open_it: Annotated[
         str, typer.Option("--open", metavar="yes|no", help="Open the HTML in a browser.")

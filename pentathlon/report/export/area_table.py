@@ -8,6 +8,12 @@ from pentathlon.evaluate.display import interval_text, scale, signed_percent, si
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.tables.grid import Grid, plain
 
+SIGNS = (
+    "Speed % is against the reference, + is faster. Diff % is of the means shown, in the unit "
+    "shown: + is a higher number, be it good or bad."
+)
+"""How the two columns of percentages differ."""
+
 
 def area_table(evaluation: Evaluation, area: str, title: str) -> Grid:
     """Means of every system, then differences, speeds and verdicts against the reference."""

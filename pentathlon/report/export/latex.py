@@ -12,7 +12,7 @@ from pentathlon.report import links as emulated_links
 from pentathlon.report import posthoc
 from pentathlon.report.answer import sentence
 from pentathlon.report.export import effects_table
-from pentathlon.report.export.area_table import area_table
+from pentathlon.report.export.area_table import SIGNS, area_table
 from pentathlon.safeio import escaping
 from pentathlon.tables.latex import document_part, to_longtable
 
@@ -33,13 +33,10 @@ def to_latex(evaluation: Evaluation) -> str:
         title = f"{study.title}: {effects_table.TITLE.lower()}{unfinished}{marked}"
         made = effects_table.effects_table(evaluation, evaluation.factorial, title)
         tables.append(to_longtable(made, "tab:effects"))
-    tables += [
-        to_longtable(
-            area_table(evaluation, area, f"{study.title}: {area}{unfinished}{marked}"),
-            f"tab:{area}",
-        )
-        for area in evaluation.areas
-    ]
+    notes = (SIGNS,) if len(evaluation.systems) > 1 else ()
+    for area in evaluation.areas:
+        made = area_table(evaluation, area, f"{study.title}: {area}{unfinished}{marked}")
+        tables.append(to_longtable(replace(made, notes=notes), f"tab:{area}"))
     for filled in fill(evaluation):
         # A longtable as the others, as these may be long too.
         made = grid(filled)

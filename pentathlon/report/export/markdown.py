@@ -12,16 +12,11 @@ from pentathlon.report import posthoc
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.areas import legend, overviews
 from pentathlon.report.export import effects_table
-from pentathlon.report.export.area_table import area_table
+from pentathlon.report.export.area_table import SIGNS, area_table
 from pentathlon.safeio.escaping import markdown
 from pentathlon.study.counting import count_text
 from pentathlon.tables.markdown import pipe_table
 from pentathlon.tables.markdown import to_markdown as table_markdown
-
-SIGNS = (
-    "Speed % is against the reference, + is faster. Diff % is of the means shown, in the unit "
-    "shown: + is a higher number, be it good or bad."
-)
 
 
 def to_markdown(evaluation: Evaluation) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pentathlon.images.reference import absolute
+from pentathlon.images.reference import absolute, parse
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.study.reach import Ssh
 from pentathlon.targets import registry
@@ -42,7 +42,7 @@ def system(text: str) -> dict[str, Any]:
     """The table of a system: `local`, `local:transparent_hugepage=never`, `uml:6.1`, `ssh:bench1`.
 
     Behind the colon stand parts with commas: the kernel or the host alone, and KEY=VALUE for keys
-    of `[[system]]`, of its `ssh` and of its `settings`.
+    of `[[system]]`, of its `ssh` and of its `settings`. For `command` it is a command line.
 
     Raises:
         WordError: it names no kind of system, or a part is no KEY=VALUE.
@@ -53,9 +53,16 @@ def system(text: str) -> dict[str, Any]:
         known = registry.names()
         raise WordError(f'"{name}" is no kind of system{did_you_mean(name, known)}')
     table: dict[str, Any] = {"name": "", "target": name}
+    if kind.alone is not None and kind.own_keys.get(kind.alone) == list[str]:
+        if rest:
+            _put(table, kind, kind.alone, _words(rest))
+        return table
     parts = rest.split(",") if rest else []
     for place, part in enumerate(parts):
         key, equals, value = part.partition("=")
+        if equals and ":" in key:
+            before, _, after = part.rpartition(":")
+            raise WordError(f'"{name}:{part}": a comma separates parts: {name}:{before},{after}')
         if not equals:
             if place or kind.alone is None:
                 text = f'"{part}" says nothing of a system; write it as {name}:KEY=VALUE'
@@ -67,6 +74,32 @@ def system(text: str) -> dict[str, Any]:
         if isinstance(named, str) and named != HOST:
             table["userland"] = absolute(named, Path.cwd())
     return table
+
+
+def _words(line: str) -> list[str]:
+    """The words of a command line, as a shell takes it apart."""
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise WordError(f'"{line}" is no command line: {error}') from error
+
+
+def check_userland(table: dict[str, Any]) -> None:
+    """That the user land of a system is there.
+
+    Raises:
+        WordError: it is not.
+    """
+    named = table.get("userland", HOST)
+    if not isinstance(named, str) or named == HOST:
+        return
+    image = parse(named)
+    path = Path(named) if image is None else image.path
+    if not path.exists():
+        raise WordError(
+            f'the userland "{path}" is not there; name a directory, an archive, oci:LAYOUT or '
+            '"host"'
+        )
 
 
 def _put(table: dict[str, Any], kind: Kind, key: str, value: Any) -> None:
@@ -144,10 +177,7 @@ def command(words: Sequence[str], directory: Path) -> Command:
         line = words[0]
         if SHELL.search(line):
             return Command(_name(line.split()[0]), ["sh", "-c", line], [])
-        try:
-            words = shlex.split(line)
-        except ValueError as error:
-            raise WordError(f'"{line}" is no command line: {error}') from error
+        words = _words(line)
     own, files = [], []
     for place, word in enumerate(words):
         found = _file(word, directory, program=not place)

@@ -11,5 +11,6 @@ KIND = Kind(
     needs="who may use the command",
     keys=("agent",),
     own_keys={"command": list[str], "copy_command": list[str], "placed": str},
+    alone="command",
     required={"command": 'command = ["incus", "exec", "box", "--", "{agent}"]'},
 )

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from pentathlon.machine import launch
+from pentathlon.machine import ends, launch
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.settings import Change, MachineSettings
@@ -336,7 +336,9 @@ class SshTarget(RemoteTarget):
         """Leave the machine in its default entry."""
         super().discard()
         if self.boots is not None:
-            stay.end_stay(self.boots.machine, self.state_dir, stay.BACK_S)
+            changed = stay.end_stay(self.boots.machine, self.state_dir, stay.BACK_S)
+            if changed is not None:
+                ends.note(changed)
 
     def _boot_windows(
         self, machine: windows_machine.WindowsMachine, began: float, timeout_s: float

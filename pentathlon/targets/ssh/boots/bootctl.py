@@ -117,7 +117,10 @@ fi
         # An older loader leaves out the suffix.
         if not selected or selected.removesuffix(".conf") == wanted.removesuffix(".conf"):
             return None
-        return f'the loader selected the entry "{selected}" instead of "{wanted}"'
+        return (
+            f'the loader selected the entry "{selected}" instead of "{wanted}", whose kernel may '
+            "have panicked and started anew"
+        )
 
 
 def _documents(output: str) -> list[dict[str, Any]]:

@@ -305,9 +305,12 @@ def _end_all() -> list[str]:
     sentences = []
     for (state_dir, _), one in list(_stays.items()):
         try:
-            end_stay(one.machine, state_dir, BACK_S)
+            changed = end_stay(one.machine, state_dir, BACK_S)
         except TargetError as error:
             sentences.append(f"could not put back: {error}")
+        else:
+            if changed is not None:
+                ends.note(changed)
     return sentences
 
 
