@@ -38,15 +38,19 @@ def _part(name: str, value: Scalar) -> str:
     if name in TITLES:
         return TITLES[name].format(value)
     if isinstance(value, str):
-        if name == "pages":
-            return f"{value} pages"
-        return f"{words} {value}" if ALONE_NOTHING.fullmatch(value) else value
+        return _text(name, words, value)
     if isinstance(value, int) and name.endswith("_bytes"):
         what = "" if name == SIZE else f" {words.removesuffix(' bytes')}"
         return f"{bytes_text(value)}{what}"
     if isinstance(value, int):
         return f"{value:,} {singular(words) if value == 1 else words}"
     return f"{words} {value}"
+
+
+def _text(name: str, words: str, value: str) -> str:
+    if name == "pages":
+        return f"{value} pages"
+    return f"{words} {value}" if ALONE_NOTHING.fullmatch(value) else value
 
 
 def order(case: Mapping[str, Scalar]) -> tuple[list[str], list[tuple[str, float]]]:
