@@ -177,7 +177,7 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
 
 def _not_quiet(machine: str, found: list[str]) -> str:
     return (
-        f"{machine} is not quiet ({'; '.join(found)}): what is measured now may be slower and "
+        f"{machine} is not quiet ({'; '.join(found)}): what is measured may be slower and "
         "vary more than the systems do"
     )
 
