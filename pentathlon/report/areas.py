@@ -97,7 +97,7 @@ def legend(evaluation: Evaluation) -> str:
     confidence = percent_text(study.confidence * 100)
     return (
         f"Speed against {study.reference}, + is faster. Sure: the {confidence} interval in "
-        f"brackets, of each line for itself, does not hold 0. Equal: it lies within ±{delta}. "
+        f"brackets, of each line alone, does not contain 0. Equal: it lies within ±{delta}. "
         "Open: neither is shown."
     )
 

@@ -329,15 +329,15 @@ def _weights(
         f"weight or more moved to {found.moved_to}.",
     ]
     turns = [
-        f"{turn.name} for {'less' if _favours(found, turn.name, ahead) else 'more'} than "
-        f"{percent_text(turn.at * 100)} (now {percent_text(turn.weight * 100)})"
+        f"{turn.name} had {'less' if _favours(found, turn.name, ahead) else 'more'} than "
+        f"{percent_text(turn.at * 100)} of the weight (now {percent_text(turn.weight * 100)})"
         for turn in found.turns
         # A share of about none or all of the weight is the part alone, which the table holds.
         if turn.at is not None and 1 - NEARLY_ALL < turn.at < NEARLY_ALL
     ]
     if turns and len(found.parts) > 2:
         items.append(
-            f"The others staying in proportion, it would be so if one of these counted: "
+            f"With the other weights in proportion, this would also be so if "
             f"{_listing(turns[:FEW_TURNS], 'or')}."
         )
     return items
@@ -376,19 +376,21 @@ def _dominance(evaluation: Evaluation, system: str, found: Dominance) -> str:
     reference = evaluation.study.reference
     if found.dominates:
         return (
-            f"{system} is shown to be nowhere slower by {delta} or more, and faster somewhere: "
-            "it dominates."
+            f"{system} is shown to be in no row slower by {delta} or more, and faster in "
+            "some: it dominates."
         )
     if found.dominated:
         return (
-            f"{reference} is shown to be nowhere slower by {delta} or more, and faster somewhere: "
-            "it dominates."
+            f"{reference} is shown to be in no row slower by {delta} or more, and faster in "
+            "some: it dominates."
         )
     if found.in_the_way is None:
         return ""
     row = evaluation.row(found.in_the_way)
     name = f"{row.title}, {row.case_text}" if row.case_text else row.title
-    return f"Neither is shown to be at least as good in every row; most in the way is {name}."
+    return (
+        f"Neither is shown to be at least as good in every row; the strongest exception is {name}."
+    )
 
 
 def _part(evaluation: Evaluation, whole: SystemAggregate, mean: Mean) -> PartLine:

@@ -11,6 +11,7 @@ from pentathlon.evaluate import evaluate
 from pentathlon.report import links as emulated_links
 from pentathlon.report.export import files as export
 from pentathlon.report.html import page as html
+from pentathlon.report.html.labels import Labels
 from pentathlon.report.terminal import screen
 from tests.fakes import synthetic_links as planted
 from tests.fakes import synthetic_papers
@@ -50,7 +51,8 @@ def test_the_page_the_terminal_and_the_exports_have_it(files: bool) -> None:
     evaluation = evaluate(made)
     page = html.render(evaluation, made)
     title = "File services" if files else "Emulated links"
-    assert f"<h2>{title}</h2>" in page and f'<a href="#file-services">{title}</a>' in page
+    heading = title if files else str(Labels()(title))
+    assert f"<h2>{heading}</h2>" in page and f'<a href="#file-services">{title}</a>' in page
     assert ("Phase 1 upgrades the client" in page) is files
     assert page.count("10,000: 9,995.5 (9,990.0)") == 1
     text = io.StringIO()

@@ -94,9 +94,9 @@ def why(evaluation: Evaluation) -> Sheet | None:
         "why",
         "What differs beside the differences",
         "Counters that the system keeps beside each sample, where they differ with the speed. "
-        "They are candidates for an explanation and not causes: what makes a row slower may "
-        "also make the counter move, or neither has to do with the other. With n blocks the "
-        "sign test cannot give less than 2^(1−n).",
+        "They are candidates for an explanation and not proved causes: another cause may change "
+        "both, or the two may be unrelated. With n blocks the p value of the sign test is at "
+        "least 2^(1−n).",
         (
             "Metric",
             "System",
@@ -249,7 +249,7 @@ def cold(evaluation: Evaluation) -> Sheet | None:
         _sheet(
             "cold",
             "Cold performance",
-            "The first sample of every process: what a program pays that does the work once. "
+            "The first sample of every process: the cost for a program that does the work once. "
             "It may be a single operation, so it is noisier than the others. “Slower” is "
             "against the counted samples of the same boot; “speed” against the reference's "
             "cold samples, with its interval, “different” where Holm's procedure over all cold "
@@ -295,7 +295,7 @@ def rates(evaluation: Evaluation) -> Sheet | None:
             "Weighted geometric means of the rates",
             "W_G of martinovic2012, formula (2), over the cases of one metric with equal "
             "weights; times as their rates. Ratios of these numbers do not depend on the "
-            "reference; the numbers are no rates of any work.",
+            "reference; the numbers are not rates of a job.",
             ("Metric", "Workload", "Cases", "Unit", *names),
             tuple(lines),
             numeric=(2, *range(4, 4 + len(names))),
@@ -314,10 +314,10 @@ def reads(evaluation: Evaluation) -> Sheet | None:
     return _shown(
         _sheet(
             "reads",
-            "Who answered the reads",
+            "Sources of the reads",
             "Judged from the pages that the cache held before each timed read and from the bytes "
-            "that the block layer read meanwhile. A rate of the cache is no rate of the disk.",
-            ("Metric", "System", "Answered by", "Reads"),
+            "that the block layer read meanwhile. A rate of the cache is not a rate of the disk.",
+            ("Metric", "System", "Source", "Reads"),
             tuple(lines),
             numeric={3},
         )
@@ -387,8 +387,8 @@ def guarded(evaluation: Evaluation) -> Sheet | None:
         _sheet(
             "guards",
             "Comparability",
-            "What each system must share with the reference. “Qualified” leaves the rows in and "
-            "states it beside them, “refused” rules them out.",
+            "What each system must share with the reference. “Qualified”: the rows are "
+            "judged and state it. “Refused”: they are not judged.",
             ("What", "System", "Outcome", "Words"),
             tuple(lines),
             unfolded=odd > 0,

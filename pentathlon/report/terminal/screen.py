@@ -459,7 +459,7 @@ def _reads(evaluation: Evaluation, console: Console) -> None:
             counts[place] = counts.get(place, 0) + 1
     if not counts:
         return
-    console.print(Text("\nWho answered the reads", style="bold"))
+    console.print(Text("\nSources of the reads", style="bold"))
     for system, usual in dict.fromkeys((system, usual) for system, usual, _ in counts):
         names = [
             f"{name} ({number} case{'s' if number > 1 else ''})"
