@@ -126,7 +126,7 @@ def test_history_needs_results_and_then_finds_a_change(shop):
     assert places == {"r6"}
     shown = shop.call("history", *[f"r{k}" for k in range(10)], "--html", "h.html")
     page = (shop.directory / "h.html").read_text()
-    assert page.count("<svg") == len(found["metrics"]) and "since r6" in page
+    assert page.count("<svg") == len(found["metrics"]) and "since 2030-01-07, r6" in page
     assert "2030-01-07" in shown.out and shown.code == 4
     assert shop.call("archive", "add", *[f"r{k}" for k in range(10)]).code == 0
     held = shop.call("history", "archive", "--json")
