@@ -147,7 +147,7 @@ def test_history_needs_results_and_then_finds_a_change(shop):
     pair = shop.call("compare", "archive", "--where", last)
     assert pair.out == shop.call("compare", "r8", "r9").out
     many = shop.call("compare", "archive")
-    assert many.code == 2 and "chooses 10 results" in many.err
+    assert many.code == 2 and "archive has 10 results" in many.err
     written = shop.call("report", "archive", "--where", 'name = "r3"', "--format", "csv")
     assert written.code == 2 and "--out" in written.err
     written = shop.call("report", "archive", "--where", 'name = "r3"', "-f", "csv", "--out", "o")
