@@ -1,6 +1,6 @@
-"""What two minutes of examples/two-kernels.toml decide, in one of its variants.
+"""What two minutes of examples/two-kernels.toml decide, or a variant of it.
 
-    python benches/two_minutes.py [--systems NAME...] [--blocks N] [--iterations N]
+    python benches/two_minutes.py [--host] [--blocks N] [--iterations N]
         [--pairing none|steps|turns] [--delta PERCENT] [--keep DIRECTORY]
 
 Runs the study, or some of its systems with another procedure, by the command that a user types.
@@ -40,10 +40,9 @@ OPEN = (Verdict.INCONCLUSIVE, Verdict.UNSTABLE)
 
 def variant(given: argparse.Namespace) -> dict[str, Any]:
     """The study with what the options change."""
-    study = tomllib.loads((ROOT / "examples/two-kernels.toml").read_text())
+    name = "two-kernels-and-host" if given.host else "two-kernels"
+    study = tomllib.loads((ROOT / "examples" / f"{name}.toml").read_text())
     study.pop("fallback", None)
-    if given.systems:
-        study["system"] = [one for one in study["system"] if one["name"] in given.systems]
     for key in ("blocks", "iterations", "pairing"):
         if (value := getattr(given, key)) is not None:
             study["procedure"][key] = value
@@ -87,7 +86,7 @@ def _detectable(rows: Sequence[tuple[Row, Comparison]]) -> float:
 
 def main() -> int:
     words = argparse.ArgumentParser(description=__doc__)
-    words.add_argument("--systems", nargs="+", metavar="NAME")
+    words.add_argument("--host", action="store_true")
     words.add_argument("--blocks", type=int)
     words.add_argument("--iterations", type=int)
     words.add_argument("--pairing", choices=("none", "steps", "turns"))

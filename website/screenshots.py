@@ -2,10 +2,11 @@
 
     python -m website.screenshots RESULT
 
-makes the report of a result of examples/two-kernels.toml and pictures of it with Chromium (Debian:
-chromium): the first page, the first page with numbers, and a phone's. The numbers are put beside
-the parts that `NOTES` selects; docs/annotated-report.md explains them in the same order. A part
-that the report does not have is an error, so that page and picture change together with the report.
+makes the report of a result of examples/two-kernels-and-host.toml and pictures of it with Chromium
+(Debian: chromium): the first page, the first page with numbers, and a phone's. The numbers are put
+beside the parts that `NOTES` selects; docs/annotated-report.md explains them in the same order. A
+part that the report does not have is an error, so that page and picture change together with the
+report.
 """
 
 from __future__ import annotations

@@ -14,6 +14,11 @@ from pentathlon.evaluate.results.digest import Level, SystemDigest
 from pentathlon.evaluate.results.timeline import Point
 from pentathlon.store.problems import StoreError
 
+NO_ROW = (
+    'no row of the system "{system}" is one that --only chooses; it takes a workload, '
+    "WORKLOAD.METRIC, a whole key, or a pattern such as process.*"
+)
+
 
 def points(
     run: Engine,
@@ -41,7 +46,7 @@ def points(
         every = run.columns(queries.keys(condition, system)).get("key", [])
         chosen = [key for key in every if only(key)]
         if not chosen:
-            raise StoreError(f'no chosen result has such a row of the system "{system}"')
+            raise StoreError(NO_ROW.format(system=system))
     parameters = _parameters(run, {row["parameters_sha256"] for row in rows})
     levels: dict[str, dict[str, Level]] = {row["result"]: {} for row in rows}
     found = run.columns(queries.levels(condition, system, chosen))

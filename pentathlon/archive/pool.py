@@ -43,10 +43,13 @@ def last_good(
     ]
 
 
-def machines(run: Engine, where: str | None, count: int, *, before: str, but: str) -> list[str]:
-    """The machines that measured the results of `last_good`."""
+def origins(
+    run: Engine, where: str | None, count: int, *, before: str, but: str
+) -> tuple[list[str], list[str]]:
+    """The machines that measured the results of `last_good`, and their studies."""
     found = run.rows(queries.last_good(_alike(run, where, but), before, but, count))
-    return sorted({row["machine"] for row in found})
+    machines, studies = ({row[name] for row in found} for name in ("machine", "study"))
+    return sorted(machines), sorted(studies)
 
 
 def _alike(run: Engine, where: str | None, but: str) -> str:

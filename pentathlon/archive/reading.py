@@ -83,6 +83,11 @@ def by_id(archive: Archive, text: str) -> Held:
     if len(found) == 1:
         return found[0]
     if not found:
+        if len(text) < FEWEST_DIGITS:
+            raise StoreError(
+                f'"{text}" is no name of a result, and too short for the beginning of an id; give '
+                f"{FEWEST_DIGITS} digits or more"
+            )
         raise StoreError(
             f'{archive.place.text} has no result "{text}"; list them with: pentathlon archive list'
         )
@@ -122,8 +127,10 @@ def one_of(archive: Archive, where: str | None, most: int) -> list[Held]:
     found = some(archive, where)
     if len(found) > most:
         wanted = "one" if most == 1 else f"{most} at most"
+        have = f"{archive.place.text} has" if where is None else "--where chooses"
+        of = "" if where is None else f" of {archive.place.text}"
         raise StoreError(
-            f"--where chooses {len(found)} results of {archive.place.text} ({_names(found)}), and "
-            f'{wanted} can be judged so; choose with result like "DIGITS%" or started > "TIME"'
+            f"{have} {len(found)} results{of} ({_names(found)}), and {wanted} can be judged so; "
+            "choose with --where 'result like \"DIGITS%\"' or --where 'started > \"TIME\"'"
         )
     return found

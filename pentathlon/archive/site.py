@@ -6,6 +6,7 @@ pages lie `alerts.json`, every change of level that is named, and `metrics.prom`
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -24,10 +25,10 @@ from pentathlon.archive.log import Archive
 from pentathlon.archive.reading import some
 from pentathlon.archive.site_results import Shown, anchor, digits, environment, shown, table
 from pentathlon.archive.where import quoted, to_sql
-from pentathlon.evaluate.display import interval_text, signed_percent
+from pentathlon.evaluate.display import interval_text, percent_text, signed_percent
 from pentathlon.evaluate.estimators.ratio import percent
 from pentathlon.evaluate.results.history import Course
-from pentathlon.evaluate.results.timeline import Timeline, timeline
+from pentathlon.evaluate.results.timeline import EVERYTHING, Timeline, timeline
 from pentathlon.safeio.escaping import one_line
 from pentathlon.store.files import read_bytes, write_whole
 
@@ -38,7 +39,8 @@ WIDTH, HEIGHT, EDGE = 720.0, 120.0, 8.0
 
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}
-figure{margin:1.5rem 0}figcaption{overflow-wrap:anywhere}svg{width:100%;height:auto}
+figure{margin:1.5rem 0}.ends{display:flex;justify-content:space-between;margin:0;color:#777}
+figcaption{overflow-wrap:anywhere}svg{width:100%;height:auto}
 .wide{overflow-x:auto}
 table{border-collapse:collapse}td,th{padding:.2rem .8rem .2rem 0;text-align:left}
 .mean{stroke:#1f5fa8;fill:none;stroke-width:1.5}.bar{stroke:#8fb3d9;stroke-width:1}
@@ -83,7 +85,7 @@ class Site:
 
 
 def write(archive: Archive, run: Engine, where: str | None, out: Path) -> Site:
-    """Write the pages.
+    """Write the pages. Their changes stay new until `note`.
 
     Raises:
         StoreError: the filter chooses nothing.
@@ -95,17 +97,17 @@ def write(archive: Archive, run: Engine, where: str | None, out: Path) -> Site:
     places = {(one.study, one.machine, system) for one in held for system in one.systems}
     alerts: list[Alert] = []
     rows, metrics, files = [], [], []
-    for number, (study, machine, system) in enumerate(sorted(places)):
+    for study, machine, system in sorted(places):
         own = f"r.study = {quoted(study)} and r.machine = {quoted(machine)}"
         line = _line(run, where, own, system)
         found = [_alert(study, machine, line, one, change) for one in line.courses
                  for change in one.changes]  # fmt: skip
         alerts += found
-        name = f"{number:03d}-{re.sub(r'[^a-z0-9.]+', '-', f'{study}-{system}'.lower())[:60]}.html"
-        spreads = _spreads(run, where, own, system)
+        name = _file(study, machine, system)
+        widths = spreads(run, where, system, own)
         title = f"{study}: {line.system} on {one_line(machine)}"
         results = shown(archive, line, held, out)
-        write_whole(out / name, page(title, line, spreads, results, back=BACK))
+        write_whole(out / name, page(title, line, widths, results, back=BACK))
         files.append(out / name)
         # Of a line that is not assessed nothing is known, which is not "no change".
         judged = (
@@ -125,11 +127,26 @@ def write(archive: Archive, run: Engine, where: str | None, out: Path) -> Site:
     table = f"<table><tr>{head}</tr>{''.join(rows)}</table>"
     body = f'<h1>Results over time</h1><div class="wide">{table}</div>'
     write_whole(out / "index.html", _document("Results over time", body))
-    write_whole(out / ALERTS, json.dumps([vars(one) for one in alerts], indent=1) + "\n")
     write_whole(out / METRICS, _exposition(metrics))
-    files += [out / "index.html", out / ALERTS, out / METRICS]
+    files += [out / "index.html", out / METRICS]
     new = tuple(one for one in alerts if _identity(vars(one)) not in before)
     return Site(tuple(files), tuple(alerts), new)
+
+
+def note(out: Path, found: Site) -> None:
+    """Write the changes down in `alerts.json`: from now on they are not new.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    text = json.dumps([vars(one) for one in found.alerts], indent=1) + "\n"
+    write_whole(out / ALERTS, text)
+
+
+def _file(study: str, machine: str, system: str) -> str:
+    """Name of a line's page, which stays the same whatever other lines there are."""
+    digest = hashlib.sha256("\0".join((study, machine, system)).encode()).hexdigest()
+    return f"{re.sub(r'[^a-z0-9.]+', '-', f'{study}-{system}'.lower())[:60]}-{digest[:8]}.html"
 
 
 def _line(run: Engine, where: str | None, own: str, system: str) -> Timeline:
@@ -139,7 +156,12 @@ def _line(run: Engine, where: str | None, own: str, system: str) -> Timeline:
     return timeline(found, last["confidence"], json.loads(last["weights_json"]))
 
 
-def _spreads(run: Engine, where: str | None, own: str, system: str) -> Spreads:
+def spreads(run: Engine, where: str | None, system: str, own: str = "1 = 1") -> Spreads:
+    """How far the boots of each row lie apart in the results that a filter chooses.
+
+    Args:
+        own: a further condition, in SQL.
+    """
     found = run.rows(queries.spreads(f"({to_sql(where, 'r.')}) and {own}", system))
     return {
         (row["result"][:12], row["key"]): (int(row["boots"]), float(row["log_sd"]))
@@ -170,7 +192,7 @@ def _identity(one: Mapping[str, Any]) -> tuple[str, ...]:
 def page(
     title: str,
     line: Timeline,
-    spreads: Spreads,
+    widths: Spreads,
     results: Shown | None = None,
     *,
     back: str = "",
@@ -179,7 +201,7 @@ def page(
 
     Args:
         results: those of an archive, which the page names and links.
-        spreads: (first digits of a result's id, row) -> boots and their standard deviation.
+        widths: (first digits of a result's id, row) -> boots and their standard deviation.
         back: a link to the page before.
     """
     parts = [f"{back}<h1>{escape(title)}</h1>"]
@@ -187,16 +209,29 @@ def page(
         parts.append(f"<p>Not assessed: {escape(line.unassessed)}</p>")
     for label, reason in line.left_out:
         parts.append(f"<p>{escape(label)} is left out: {escape(reason)}</p>")
+    if line.courses:
+        parts.append(f"<p>{_legend(line, widths)}</p>")
     courses = sorted(line.courses, key=lambda one: (not one.changes, one.key))
     known = Shown() if results is None else results
-    parts += [_figure(line, one, spreads, known) for one in courses]
+    parts += [_figure(line, one, widths, known) for one in courses]
     parts.append(table(line, known))
     return _document(title, "\n".join(parts))
 
 
-def _figure(line: Timeline, one: Course, spreads: Spreads, results: Shown) -> str:
+def _legend(line: Timeline, widths: Spreads) -> str:
+    level = percent_text(line.confidence * 100.0)
+    bars = "The bar is the 95 % interval of its mean by its own boots. " if widths else ""
+    return (
+        f"A point is a result, in the order of time; higher is faster. {bars}A dashed "
+        f"line is a change of level, named at a confidence of {level} for all rows together "
+        f"(Holm), with the {level} interval of its size for itself; p allows for every place "
+        f"where the change could be. “{EVERYTHING}” is the weighted mean of all rows."
+    )
+
+
+def _figure(line: Timeline, one: Course, widths: Spreads, results: Shown) -> str:
     count = len(one.speeds)
-    halves = [_half(point.label, one.key, spreads) for point in line.points]
+    halves = [_half(point.label, one.key, widths) for point in line.points]
     lows = [speed - half for speed, half in zip(one.speeds, halves, strict=True)]
     highs = [speed + half for speed, half in zip(one.speeds, halves, strict=True)]
     base = float(one.speeds[0])
@@ -220,7 +255,8 @@ def _figure(line: Timeline, one: Course, spreads: Spreads, results: Shown) -> st
         at = line.points[change.at]
         kind = "slower" if change.mean < 0 else "faster"
         interval = interval_text(percent(change.low), percent(change.high))
-        text = f"{signed_percent(percent(change.mean))} % {interval} since {at.label}"
+        size = signed_percent(percent(change.mean))
+        text = f"{size} % {interval} since {at.started[:10]}, {at.label}"
         cut = x(change.at - 0.5)
         parts.append(f'<path class="{kind}" d="M{cut:.1f} 0V{HEIGHT:.0f}">'
                      f"<title>{escape(text)}</title></path>")  # fmt: skip
@@ -242,13 +278,16 @@ def _figure(line: Timeline, one: Course, spreads: Spreads, results: Shown) -> st
     span = f"{signed_percent(percent(bottom - base))} to {signed_percent(percent(top - base))} %"
     caption = f"<b>{escape(one.key)}</b>, speed against the first result, {span}"
     drawn = f'<svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img">{"".join(parts)}</svg>'
+    days = (line.points[0].started[:10], line.points[-1].started[:10])
+    ends = "".join(f"<span>{escape(day)}</span>" for day in days)
+    drawn += f'<p class="ends">{ends}</p>'
     listed = f"<ul>{''.join(notes)}</ul>" if notes else ""
     return f"<figure><figcaption>{caption}</figcaption>{drawn}{listed}</figure>"
 
 
-def _half(label: str, key: str, spreads: Spreads) -> float:
+def _half(label: str, key: str, widths: Spreads) -> float:
     """Half of the 95 % interval of a result's mean by its own boots; 0 where it is not known."""
-    boots, deviation = spreads.get((digits(label), key), (0, math.nan))
+    boots, deviation = widths.get((digits(label), key), (0, math.nan))
     if boots < 2 or not math.isfinite(deviation):
         return 0.0
     return float(special.stdtrit(boots - 1, 0.975)) * deviation / math.sqrt(boots)
@@ -262,8 +301,26 @@ def _document(title: str, body: str) -> str:
     )
 
 
-def _metrics(study: str, machine: str, line: Timeline) -> list[tuple[str, float, int, float]]:
-    """(labels, log speed of the newest result, whether its row is slower now, change in percent)"""
+@dataclass(frozen=True)
+class _Series:
+    """A row for Prometheus, of its newest result.
+
+    Attributes:
+        speed_log: log of the speed: of 1/value where lower is better.
+        value: in `unit`; None for the mean over all rows, which has no unit.
+        slower: whether its last change is one to slower.
+        percent: size of its last change; 0 where there is none.
+    """
+
+    labels: str
+    speed_log: float
+    value: float | None
+    unit: str
+    slower: int
+    percent: float
+
+
+def _metrics(study: str, machine: str, line: Timeline) -> list[_Series]:
     found = []
     for one in line.courses:
         names = {"study": study, "machine": machine, "system": line.system, "row": one.key}
@@ -271,7 +328,10 @@ def _metrics(study: str, machine: str, line: Timeline) -> list[tuple[str, float,
         last = one.changes[-1] if one.changes else None
         slower = int(last is not None and last.mean < 0)
         change = 0.0 if last is None else percent(last.mean)
-        found.append((labels, float(one.speeds[-1]), slower, change))
+        level = line.points[-1].found.levels.get(one.key)
+        value = None if level is None else math.exp(level.log_mean)
+        unit = "" if level is None else level.unit
+        found.append(_Series(labels, float(one.speeds[-1]), value, unit, slower, change))
     return found
 
 
@@ -279,15 +339,34 @@ def _label(text: str) -> str:
     return one_line(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _exposition(found: Sequence[tuple[str, float, int, float]]) -> str:
+def _exposition(found: Sequence[_Series]) -> str:
     """The text format of Prometheus."""
-    series = (
-        ("pentathlon_speed_log", "Logarithm of the newest result's speed.", 1),
-        ("pentathlon_regression", "1 where the last change of level is one to slower.", 2),
-        ("pentathlon_last_change_percent", "The last change of level, + is faster; 0: none.", 3),
+    valued = [one for one in found if one.value is not None]
+    series: tuple[tuple[str, str, list[tuple[str, float | None]]], ...] = (
+        (
+            "pentathlon_value",
+            "Geometric mean over the boots of the newest result, in the unit that is a label.",
+            [(f'{one.labels},unit="{_label(one.unit)}"', one.value) for one in valued],
+        ),
+        (
+            "pentathlon_speed_log",
+            "Natural logarithm of the newest result's speed: of the value where higher is better, "
+            "else of 1/value, in the unit of pentathlon_value.",
+            [(one.labels, one.speed_log) for one in found],
+        ),
+        (
+            "pentathlon_regression",
+            "1 where the last change of level is one to slower.",
+            [(one.labels, one.slower) for one in found],
+        ),
+        (
+            "pentathlon_last_change_percent",
+            "The last change of level in percent of speed, + is faster; 0: none.",
+            [(one.labels, one.percent) for one in found],
+        ),
     )
     lines = []
-    for name, text, place in series:
+    for name, text, values in series:
         lines += [f"# HELP {name} {text}", f"# TYPE {name} gauge"]
-        lines += [f"{name}{{{one[0]}}} {one[place]!r}" for one in found]
+        lines += [f"{name}{{{labels}}} {value!r}" for labels, value in values]
     return "\n".join([*lines, ""])

@@ -96,7 +96,8 @@ class _Reader:
             raise self.wrong(f"a column is wanted where {name} stands")
         if name.lower() not in COLUMNS:
             near = did_you_mean(name.lower(), list(COLUMNS))
-            raise self.wrong(f'"{name}" is no column{near}, columns are {", ".join(COLUMNS)}')
+            meant = f" ({near.lstrip('; ')})" if near else ""
+            raise self.wrong(f'"{name}" is no column{meant}; columns are {", ".join(COLUMNS)}')
         column = name.lower()
         refused = self.word("not")
         if self.word("like"):

@@ -79,16 +79,16 @@ class Slurm(Table):
     time_minutes: int | None = Field(default=None, ge=1, le=100_000)
     """Time limit of the job of one boot; made from the limits of its steps if None."""
     boot: Literal["reboot", "command", "feature"] = "reboot"
-    """How each boot becomes a fresh one: `sbatch --reboot`; `command` before the job; or only
-    where the feature changes."""
+    """How each boot becomes a fresh one: `sbatch --reboot`; `command` at the end of the job
+    before; or only where the feature changes."""
     command: str | None = Field(default=None, min_length=1)
-    """Shell command on the submitting machine, `{node}` being the node's name."""
+    """Shell command that each job ends with, on its node; `{node}` is the node's name."""
     program: str = Field(default="", max_length=4096)
     """The program on the nodes; the one that submits if empty."""
     poll_s: float = Field(default=10.0, gt=0, le=3600)
     """Seconds between two looks at the queue."""
     rounds: int = Field(default=3, ge=1, le=100)
-    """Rounds without any progress after which a machine is given up."""
+    """Jobs for one boot that end without any new step, after which a machine is given up."""
     loader: Literal["grub", "bootctl"] = "grub"
     """Boot loader of the nodes, for `slurm-setup`."""
     systems: dict[str, SlurmSystem] = Field(alias="system", default_factory=dict)

@@ -93,9 +93,14 @@ def compare_directories(
 
 def _pair(first: Result, second: Result, baseline: str, system: str) -> Across:
     settings = second.study.evaluation
-    return compare_results(
+    found = compare_results(
         side(first, baseline), side(second, system), settings.delta_percent, settings.confidence
-    ).model_copy(update={"post_hoc": find_post_hoc(second)})
+    )
+    update: dict[str, object] = {"post_hoc": find_post_hoc(second)}
+    if found.title == found.baseline_title:  # As of two nights: only their names differ.
+        update["title"] = f"{found.title}, {second.path.name}"
+        update["baseline_title"] = f"{found.title}, {first.path.name}"
+    return found.model_copy(update=update)
 
 
 def render(found: Across, console: Console, full: bool) -> None:

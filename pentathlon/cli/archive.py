@@ -138,6 +138,7 @@ def site(archive: str, to: Path, where: str | None, alert: str | None) -> None:
             out.print(f"  {one_line(text)}", markup=False, soft_wrap=True)
         if alert is not None and done.new:
             _alert(alert, [vars(one) for one in done.new])
+        work.note(to, done)  # Not before they are handed on: else a failed alert would be lost.
         raise typer.Exit(Exit.REGRESSION if any(one.slower for one in done.new) else Exit.OK)
 
 
@@ -151,4 +152,6 @@ def _alert(command: str, new: Sequence[dict[str, object]]) -> None:
     except OSError as error:
         raise InputError(f"--alert: {words[0]} cannot be run: {error.strerror}") from error
     if done.returncode:
-        raise InputError(f"--alert: {words[0]} ended with status {done.returncode}")
+        raise InputError(
+            f"--alert: {words[0]} ended with status {done.returncode}; the changes stay new"
+        )

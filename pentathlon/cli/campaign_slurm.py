@@ -242,15 +242,21 @@ def show_setup(on: Path, systems: list[str], directory: Path | None) -> None:
                 f"{on} names no system; add [slurm.system.NAME] tables, or name them with --system"
             )
         found = setup.files(machines, names)
+        for name in setup.unrecognised(machines, names):
+            _say(
+                f'! the helper cannot recognise the system "{name}" when it runs; state its '
+                f"kernel's release (uname -r) in [slurm.system.{name}]"
+            )
         if directory is None:
             for name, text in found.items():
                 out.print(f"### {name}\n{text}", soft_wrap=True)
             return
         directory.mkdir(parents=True, exist_ok=True)
+        for name in found:
+            if (directory / name).exists():
+                raise InputError(f"{directory / name} exists; name another directory with --out")
         for name, text in found.items():
             file = directory / name
-            if file.exists():
-                raise InputError(f"{file} exists; name another directory with --out")
             file.write_text(text, encoding="utf-8")
             if not name.endswith(".conf"):
                 file.chmod(0o755)

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from pentathlon.campaign.directory import Campaign
 from pentathlon.campaign.follow import Follower
+from pentathlon.campaign.slurm.gaps import Gaps
 from pentathlon.cli.clock import TimeLeft
 from pentathlon.cli.progress import Problems, progress_note
 from pentathlon.cli.screen import err, seconds
@@ -81,10 +82,15 @@ def show_lines(lines: list[Line], console: Console) -> None:
 
 
 class Machine:
-    """One machine on the screen."""
+    """One machine on the screen.
 
-    def __init__(self, name: str, directory: Path, say: Any) -> None:
+    Args:
+        gaps: learns what passes between its boots, where they are jobs of Slurm.
+    """
+
+    def __init__(self, name: str, directory: Path, say: Any, gaps: Gaps | None = None) -> None:
         self.name = name
+        self._gaps = gaps
         self.follower = Follower(directory, self._heard)
         self.now = ""
         self.state = ""
@@ -106,7 +112,14 @@ class Machine:
         """Seconds that are left; None while nothing is known."""
         if self.follower.done or self.state:
             return 0.0
-        return None if self._left is None else self._left.seconds()
+        return self._seconds()
+
+    def _seconds(self) -> float | None:
+        boots = None if self._left is None else self._left.seconds()
+        if boots is None or self._gaps is None or self.follower.state is None:
+            return boots
+        between = self._gaps.left(self.follower.state, time.time())
+        return None if between is None else boots + between
 
     def _heard(self, record: Record) -> None:
         state = self.follower.state
@@ -117,11 +130,13 @@ class Machine:
                 state, None, lambda: time.time() if self._live else self.follower.time
             )
         self._left.take(record)
+        if self._gaps is not None:
+            self._gaps.take(record, self.follower.time)
         if isinstance(record, BootStart):
             again = f", attempt {record.attempt + 1}" if record.attempt else ""
             self.now = f"{record.system}{again}"
             if self._live:
-                left = self._left.seconds()
+                left = self._seconds()
                 place = f"{self.name}: block {record.block + 1}/{len(state.plan.blocks)}"
                 note = "" if left is None else f", about {seconds(left)} left"
                 self._say(f"{place}  {self.now}{note}", quiet=True)
@@ -147,9 +162,12 @@ class CampaignView:
 
     def follow(self, name: str, directory: Path) -> Follower:
         """Show a machine."""
-        made = self._machines[name] = Machine(name, directory, self._say)
+        made = self._machines[name] = Machine(name, directory, self._say, self._gaps())
         made.follower.poll()
         return made.follower
+
+    def _gaps(self) -> Gaps | None:
+        return Gaps() if self._campaign.engine == "slurm" else None
 
     def state(self, name: str) -> RunState | None:
         """Where the run of a machine stands; None before it has begun."""

@@ -17,7 +17,7 @@ from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.gate_within import failures, narrowed, post_hoc, within
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
-from pentathlon.safeio.escaping import breakable
+from pentathlon.safeio.escaping import breakable, one_line
 from pentathlon.store.files import write_whole
 from pentathlon.store.query import Result, load_result
 from pentathlon.tables.sheet import Sheet
@@ -117,6 +117,7 @@ class _Pool:
         with tempfile.TemporaryDirectory(prefix="pentathlon-") as scratch:
             out = Path(scratch) / Path(one.name).name
             reading.take(archive, one, out)
+            err.print(f"judged: {one_line(one.label)}", markup=False, soft_wrap=True)
             yield out
 
 
@@ -127,7 +128,7 @@ def _pooled(
     """Judge a result against the last good ones of an archive."""
     from pentathlon.archive.engines import engine  # noqa: PLC0415  loads polars
     from pentathlon.archive.log import open_archive  # noqa: PLC0415
-    from pentathlon.archive.pool import last_good, machines  # noqa: PLC0415
+    from pentathlon.archive.pool import last_good, origins  # noqa: PLC0415
     from pentathlon.archive.source import look  # noqa: PLC0415
     from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
     from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
@@ -142,8 +143,10 @@ def _pooled(
     but, started = look(found.path).identity, found.summary().started
     found = narrowed(found, size, only)
     names = [system] if system else [one.name for one in found.study.systems]
-    of = machines(run, pool.where, pool.last, before=started, but=but)
+    of, studies = origins(run, pool.where, pool.last, before=started, but=but)
     archived.caution_machines("the baseline is", of)
+    others = sorted({*studies, found.study.name})
+    archived.caution_studies(others, "choose one with --where 'study = \"NAME\"'")
     entries: list[Entry] = []
     used: dict[str, None] = {}
     for name in names:
@@ -160,11 +163,15 @@ def _pooled(
         raise InputError(f"{found.path} has no metric that --only chooses")
     return gates.gate(
         entries,
-        f"the last {len(used)} good results in {pool.archive}",
+        f"{_last(len(used))} in {pool.archive}",
         delta_percent=size,
         confidence=settings.confidence,
         only_by_delta=by_delta,
     ).model_copy(update={"unfinished": found.unfinished, "post_hoc": post_hoc(found)})
+
+
+def _last(count: int) -> str:
+    return "the last good result" if count == 1 else f"the last {count} good results"
 
 
 def _apart(outcome: Gate, quarantine: Path | None) -> Gate:
@@ -266,7 +273,7 @@ def _judge(
 
 
 def _show(found: Gate) -> None:
-    from pentathlon.cli.gate_formats import further_words  # noqa: PLC0415
+    from pentathlon.cli.gate_formats import further_words, why  # noqa: PLC0415
     from pentathlon.evaluate.display import interval_text, percent_text, signed_percent  # noqa: PLC0415
     from pentathlon.evaluate.posthoc import words as post_hoc_words  # noqa: PLC0415
     from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
@@ -293,7 +300,8 @@ def _show(found: Gate) -> None:
     order = list(Outcome)
     bad.sort(key=lambda row: (order.index(row.outcome), row.percent or 0.0))
     table = Sheet(under=("why",), header_style="bold dim")
-    for name in ("outcome", "system", "metric", "speed %", "interval", "why"):
+    reasons = ("why",) if any(map(why, bad)) else ()
+    for name in ("outcome", "system", "metric", "speed %", "interval", *reasons):
         number = name in {"speed %", "interval"}
         table.add_column(
             name, justify="right" if number else "left", no_wrap=number, overflow="fold"
@@ -311,7 +319,7 @@ def _show(found: Gate) -> None:
             Text(breakable(row.key) + more),
             "" if row.percent is None else signed_percent(row.percent),
             Text(interval),
-            Text(row.words),
+            *(Text(why(row)) for _ in reasons),
         )
     out.print(table)
     if left := sum(map(len, groups[MOST_ROWS:])):

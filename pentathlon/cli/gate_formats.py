@@ -73,7 +73,7 @@ def markdown(found: Gate) -> str:
                   "|---|---|---|---:|---:|---|"]  # fmt: skip
         for row in bad[:MOST_ROWS]:
             percent = "" if row.percent is None else signed_percent(row.percent)
-            cells = (row.outcome.value, row.system, row.key, percent, _interval(row), row.words)
+            cells = (row.outcome.value, row.system, row.key, percent, _interval(row), why(row))
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
         if len(bad) > MOST_ROWS:
             lines += ["", f"and {len(bad) - MOST_ROWS} more"]
@@ -120,7 +120,12 @@ def _head(found: Gate) -> str:
 def _words(row: GateRow) -> str:
     if row.percent is None:
         return row.words
-    return f"{signed_percent(row.percent)} {_interval(row)}: {row.words}"
+    return f"speed {signed_percent(row.percent)} % {_interval(row)}: {row.words}"
+
+
+def why(row: GateRow) -> str:
+    """The words of a row beside its outcome, which they need not repeat."""
+    return "" if row.words == row.outcome.value else row.words
 
 
 def _interval(row: GateRow) -> str:

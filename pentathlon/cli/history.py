@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import stdev
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,7 +16,7 @@ from rich.text import Text
 
 from pentathlon.cli import archived, unfinished
 from pentathlon.cli.exits import Exit, InputError, domain_errors
-from pentathlon.cli.screen import out
+from pentathlon.cli.screen import err, out
 from pentathlon.safeio.escaping import breakable
 from pentathlon.store.files import write_whole
 from pentathlon.store.problems import StoreError
@@ -22,6 +24,8 @@ from pentathlon.study.counting import count_text
 from pentathlon.tables.sheet import Sheet
 
 if TYPE_CHECKING:
+    from pentathlon.archive.site import Spreads
+    from pentathlon.archive.site_results import Shown
     from pentathlon.evaluate.results.digest import Digest, SystemDigest
     from pentathlon.evaluate.results.timeline import Point, Timeline
 
@@ -43,7 +47,9 @@ def history(
         if html is not None:
             from pentathlon.archive.site import page  # noqa: PLC0415
 
-            write_whole(html, page(f"{line.system} over time", line, {}))
+            widths, shown = found.drawn(line, html.absolute().parent)
+            write_whole(html, page(f"{line.system} over time", line, widths, shown))
+            err.print(f"page: {html}", markup=False, soft_wrap=True)
         if as_json:
             print(json.dumps(_document(line, found.unfinished), indent=1))
         else:
@@ -55,11 +61,18 @@ def history(
 
 @dataclass(frozen=True)
 class _Read:
-    """What a line is made of. `unfinished`: path -> how far a run is that has not ended."""
+    """What a line is made of.
+
+    Attributes:
+        drawn: of a line and its page's directory, what is drawn beside it: the spread of each
+            result's boots, and the results themselves where they are an archive's.
+        unfinished: path -> how far a run is that has not ended.
+    """
 
     points: list[Point]
     confidence: float
     weights: Mapping[str, float]
+    drawn: Callable[[Timeline, Path], tuple[Spreads, Shown | None]]
     unfinished: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -87,7 +100,14 @@ def _of_archive(place: str, system: str | None, where: str | None, only: list[st
     )
     chosen = (lambda key: matches(key, only)) if only else None
     points = line.points(run, where, system or last["reference"], chosen)
-    return _Read(points, last["confidence"], json.loads(last["weights_json"]))
+
+    def drawn(found: Timeline, to: Path) -> tuple[Spreads, Shown]:
+        from pentathlon.archive.site import spreads  # noqa: PLC0415
+        from pentathlon.archive.site_results import shown  # noqa: PLC0415
+
+        return spreads(run, where, found.system), shown(archive, found, held, to)
+
+    return _Read(points, last["confidence"], json.loads(last["weights_json"]), drawn)
 
 
 def _of_directories(paths: list[Path], system: str | None, only: list[str]) -> _Read:
@@ -111,8 +131,29 @@ def _of_directories(paths: list[Path], system: str | None, only: list[str]) -> _
     points = [
         Point(str(path), one.started, _narrowed(one.systems[name], only)) for path, one in having
     ]
+    if only and not any(one.found.levels for one in points):
+        from pentathlon.archive.line import NO_ROW  # noqa: PLC0415
+
+        raise InputError(NO_ROW.format(system=name))
     cut = {str(path): one.unfinished for path, one in having if one.unfinished}
-    return _Read(points, last.confidence, last.weights, cut)
+    return _Read(points, last.confidence, last.weights, _drawn, cut)
+
+
+def _drawn(line: Timeline, _: Path) -> tuple[Spreads, None]:
+    """The spread of the boots in results that are directories."""
+    from pentathlon.archive.site_results import digits  # noqa: PLC0415
+    from pentathlon.evaluate.results.across import side  # noqa: PLC0415
+    from pentathlon.store.query import load_result  # noqa: PLC0415  loads polars
+
+    found: dict[tuple[str, str], tuple[int, float]] = {}
+    for one in line.points:
+        rows = side(load_result(Path(one.label)), line.system).everything
+        for key, series in rows.items():
+            values = list(series.blocks.values())
+            if len(values) > 1 and min(values) > 0.0:
+                spread = stdev(map(math.log, values))
+                found[digits(one.label), key] = len(values), spread
+    return found, None
 
 
 def _readable(root: Path) -> Iterator[tuple[Path, Digest]]:
@@ -166,7 +207,7 @@ def _document(line: Timeline, cut: Mapping[str, str]) -> dict[str, object]:
 
 
 def _show(line: Timeline) -> None:
-    from pentathlon.evaluate.display import signed_percent  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.display import percent_text, signed_percent  # noqa: PLC0415  loads SciPy
     from pentathlon.evaluate.estimators.ratio import percent  # noqa: PLC0415
 
     changing = [one for one in line.courses if one.changes]
@@ -176,19 +217,28 @@ def _show(line: Timeline) -> None:
     if line.unassessed:
         out.print(f"  not assessed: {line.unassessed}", markup=False)
         return
+    metrics = count_text(len(line.metrics), "metric")
     if not changing:
-        out.print(f"  no change of level in {count_text(len(line.courses), 'metric')}")
+        out.print(f"  no change of level in {metrics}")
         return
-    out.print(f"  changes of level in {len(changing)} of {count_text(len(line.courses), 'metric')}")
+    own = sum(bool(one.changes) for one in line.metrics)
+    mean = ", and in the weighted mean of all" if own < len(changing) else ""
+    out.print(f"  changes of level in {own} of {metrics}{mean}")
     table = Sheet(under=("beside it",), header_style="bold dim")
     for name, right in (
         ("since", False),
         ("metric", False),
         ("speed %", True),
         ("interval", True),
+        ("p", True),
         ("beside it", False),
     ):
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
+        table.add_column(
+            name,
+            justify="right" if right else "left",
+            overflow="fold",
+            no_wrap=name in {"since", "p"},
+        )
     rows = [(change.at, one, change) for one in changing for change in one.changes]
     for at, one, change in sorted(rows, key=lambda row: (row[0], -abs(row[2].mean))):
         before, after = line.points[at - 1], line.points[at]
@@ -205,6 +255,13 @@ def _show(line: Timeline) -> None:
                 style="bold cyan" if change.mean > 0 else "bold yellow",
             ),
             Text(f"[{low}, {high}]"),
+            f"{change.p:.2g}",
             beside,
         )
     out.print(table)
+    level = percent_text(line.confidence * 100.0)
+    out.print(
+        f"Speed: the level since then against the one before, + is faster, with its {level} "
+        f"interval. Named at a confidence of {level} for all rows together (Holm); times in UTC.",
+        markup=False,
+    )

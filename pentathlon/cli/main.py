@@ -127,6 +127,11 @@ COMMANDS = {
         "Thousands of results in one place: add, sync, list, take out again.",
         "pentathlon.cli.commands.archive",
     ),
+    "site": Entry(
+        "Write static pages of an archive, and report new changes of speed.",
+        "pentathlon.cli.commands.site",
+        "site",
+    ),
     "campaign": Entry(
         "One study on several machines, and what holds for all of them.",
         "pentathlon.cli.commands.campaign",

@@ -68,8 +68,13 @@ def sentence(caution: str) -> str:
 
 
 def verdict_counts(evaluation: Evaluation, system: str) -> Counter[Verdict]:
-    """How often each verdict was given to a system."""
-    return Counter(one.verdict for _, one in compared(evaluation.rows, system))
+    """How often each verdict was given to a system, in the metrics that the answer is about."""
+    return Counter(one.verdict for _, one in compared(of_answer(evaluation), system))
+
+
+def of_answer(evaluation: Evaluation) -> list[Row]:
+    """The metrics that the answer is about: the context of others only where it is declared."""
+    return [row for row in evaluation.rows if row.score or row.declared]
 
 
 def compared(rows: Iterable[Row], system: str) -> Iterator[tuple[Row, Comparison]]:
@@ -232,7 +237,7 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
         parts.append(_of_sweeps(sweeps))
     limits = [
         one.effect.mde_percent
-        for _, one in compared(evaluation.rows, pair.system)
+        for _, one in compared(of_answer(evaluation), pair.system)
         if one.verdict is Verdict.INCONCLUSIVE
         and one.effect is not None
         and one.effect.mde_percent is not None

@@ -53,6 +53,7 @@ def _areas(evaluation: Evaluation, rule: Rule) -> Iterator[Question]:
             else None
         )
         needs: dict[str, int] = {}
+        done = 0
         hopeless = []
         for line in one.lines:
             if line.state != OPEN or whole is None:
@@ -66,11 +67,12 @@ def _areas(evaluation: Evaluation, rule: Rule) -> Iterator[Question]:
                 hopeless.append(name)
             else:
                 needs[name] = blocks[0]
+                done = max(done, mean.blocks)
         if needs:
             most = max(needs.values())
             yield Question(
-                f"{one.system}, {_listing(list(needs))} as a whole: {study.blocks} blocks do not "
-                f"decide; about {most:,} would{_time(evaluation, most)}",
+                f"{one.system}, {_listing(list(needs))} as a whole: {count_text(done, 'block')} "
+                f"do not decide; about {most:,} would{_time(evaluation, most)}",
                 _command(evaluation, most),
             )
         if hopeless and study.installs == 1:

@@ -77,10 +77,12 @@ def test_every_row_has_its_line_and_its_changes(held: Path, tmp_path: Path) -> N
     assert {one["system"] for one in alerts} == {"a", "b"}
     assert all(one["low_percent"] < one["percent"] < one["high_percent"] < 0 for one in alerts)
     lines = (tmp_path / "site" / "metrics.prom").read_text().splitlines()
-    series = re.compile(r'(\w+)\{study="[^"]*",machine="(?:[^"\\]|\\.)*",system="\w",row="[^"]+"\} '
+    series = re.compile(r'(\w+)\{study="[^"]*",machine="(?:[^"\\]|\\.)*",system="\w",row="[^"]+"'
+                        r'(?:,unit="[^"]+")?\} '
                         r"-?\d[\d.e+-]*")  # fmt: skip
     values = [line for line in lines if not line.startswith("#")]
-    assert len(values) == 3 * 2 * len(wanted.courses)
+    assert len(values) == 2 * (4 * len(wanted.courses) - 1), "the mean of all has no unit"
+    assert all(('unit="' in one) == one.startswith("pentathlon_value{") for one in values)
     assert all(series.fullmatch(line) for line in values), values[0]
 
 
@@ -108,11 +110,55 @@ def test_only_new_changes_alarm(held: Path, tmp_path: Path) -> None:
     assert code == 2 and "cannot be run" in text
 
 
+def test_a_change_stays_new_until_its_alert_was_handed_on(held: Path, tmp_path: Path) -> None:
+    words = ("archive", "site", "--archive", held, "--out", tmp_path / "site")
+    failing = f"'{sys.executable}' -c 'raise SystemExit(3)'"
+    for _ in range(2):
+        code, text = call(*words, "--alert", failing)
+        assert code == 2 and "ended with status 3; the changes stay new" in text
+        assert (tmp_path / "site" / "index.html").is_file()
+    assert call(*words)[0] == 4
+    assert call(*words, "--alert", failing)[0] == 0
+
+
+def test_a_page_keeps_its_name_beside_another_study(
+    held: Path, night: Make, tmp_path: Path
+) -> None:
+    assert call("site", held, "--out", tmp_path / "site")[0] == 4
+    before = {one.name for one in (tmp_path / "site").glob("*.html")}
+    add_all(str(held), [night(1.0, "other")], "a machine before the others", strict=True)
+    call("site", held, "--out", tmp_path / "site")
+    pages = {one.name for one in (tmp_path / "site").glob("*.html")}
+    assert before < pages and len(pages) == 5
+    index = (tmp_path / "site" / "index.html").read_text()
+    assert set(re.findall(r'href="([^"]+)"', index)) == pages - {"index.html"}
+
+
+def test_history_draws_the_intervals_of_an_archive_and_of_directories(
+    held: Path, tmp_path: Path
+) -> None:
+    nights = sorted((tmp_path / "results").iterdir())
+    bars = []
+    for number, words in enumerate(((held,), nights)):
+        page = tmp_path / f"{number}.html"
+        code, text = call("history", *words, "--html", page)
+        assert code == 4 and "in the weighted mean of all" in text, text
+        found = Reader(page.read_text()).counts
+        bars.append(found["bar"])
+        drawn = page.read_text()
+        assert "2026-01-02</span>" in drawn and "interval of its mean by its own boots" in drawn
+        assert (".tar.zst" in drawn) == (number == 0)
+        code, text = call("history", *words, "--only", "nothing.like.it")
+        assert code == 2 and "is one that --only chooses" in text, text
+    assert bars[0] == bars[1] > 0
+
+
 def test_tables_are_those_of_one_result_of_an_archive(held: Path) -> None:
     code, text = call("tables", held, "--where", 'name = "night-003"', "--format", "json")
     assert code == 0 and json.loads(text) == []
     for words, sentence in (
-        ((held,), "--where chooses 10 results"),
+        ((held,), "a has 10 results"),
+        ((held, "--where", 'study = "scripted"'), "--where chooses 10 results"),
         ((held, "--where", 'name = "none"'), "has no result that --where"),
         ((held.parent / "results" / "night-003", "--where", 'name = "x"'), "chooses from an"),
     ):
@@ -135,7 +181,7 @@ def test_pages_name_what_changed_in_the_environment(night: Make, tmp_path: Path)
         (path / JOURNAL).write_bytes(b"".join(lines))
     add_all(str(tmp_path / "a"), nights, HOSTILE, strict=True)
     assert call("archive", "site", "--archive", tmp_path / "a", "--out", tmp_path / "s")[0] == 4
-    [page, _] = sorted((tmp_path / "s").glob("0*.html"))
+    [page, _] = sorted((tmp_path / "s").glob("scripted-*.html"))
     text = page.read_text()
     assert "1 difference of the environment" in text
     assert "<td>kernel.hz</td><td>250</td><td>1000</td>" in text

@@ -16,8 +16,10 @@ from pentathlon.campaign.directory import Campaign
 from pentathlon.campaign.machines import load_machines
 from pentathlon.campaign.slurm import client
 from pentathlon.campaign.slurm.chain import Chain
+from pentathlon.campaign.slurm.gaps import Gaps
 from pentathlon.campaign.slurm.jobs import FILE, Jobs, Submitted
 from pentathlon.campaign.workers import writer
+from pentathlon.procedure.records import BootEnd, BootStart
 from pentathlon.protocol import agent
 from pentathlon.store.problems import StoreError
 from pentathlon.store.query import load_result
@@ -261,7 +263,7 @@ def test_refusals(shop: Shop, slurm_commands: Path) -> None:
     says.write_text("echo 'sbatch: error: Invalid feature specification' >&2; exit 1\n")
     done = shop.call(*words, "machines.toml", "--no-report")
     assert done.code == 2, done.err
-    assert "Slurm refuses a job: sbatch: sbatch: error: Invalid feature" in done.err
+    assert "Slurm refuses a job: sbatch: error: Invalid feature" in done.err
     assert "campaign resume c" in done.err
     assert (shop.directory / "c" / "machines" / "n1" / "plan.json").is_file()
 
@@ -287,6 +289,46 @@ def test_a_job_s_boot_is_measured_once(shop: Shop, slurm_commands: Path) -> None
     shop.options = {"build": "beef"}
     other = shop.call(*step, "0", "a")
     assert other.code == 2 and "another build (beef)" in other.err
+
+
+def test_resume_counts_jobs_without_a_step_again(shop: Shop, slurm_commands: Path) -> None:
+    """What was cancelled or refused before is no reason to give a machine up at once."""
+    shop.environment["PATH"] = os.environ["PATH"]
+    (slurm_commands / "sbatch.says").write_text(f"echo job >>{slurm_commands}/asked\nexit 1\n")
+    first = ("run", "study.toml", "--engine", "slurm", "--out", "c", "--on", "machines.toml")
+    for number in range(1, 6):
+        words = first if number == 1 else ("resume", "c")
+        done = shop.call("campaign", *words, "--no-report")
+        assert done.code == 2 and "Slurm refuses a job" in done.err, done.err
+        assert (slurm_commands / "asked").read_text().count("job") == number
+
+
+def test_the_time_left_has_what_passes_between_boots(shop: Shop, slurm_commands: Path) -> None:
+    shop.environment["PATH"] = os.environ["PATH"]
+    (slurm_commands / "sbatch.says").write_text("exit 1\n")
+    shop.call(
+        *("campaign", "run", "study.toml", "--engine", "slurm", "--out", "c", "--on"),
+        *("machines.toml", "--no-report"),
+    )
+    directory = shop.directory / "c" / "machines" / "n1"
+    state = load_result(directory).state
+    begin = BootStart(
+        block=0, system="a", attempt=0, order=0, target="local", layer="host", session="s",
+        steps=[], settings=[],
+    )  # fmt: skip
+    end = BootEnd(
+        block=0, system="a", attempt=0, outcome="ok", reason=None, boot_seconds=1.0, log=[],
+    )  # fmt: skip
+    gaps = Gaps()
+    gaps.take(begin, 100.0)
+    assert gaps.left(state, 105.0) is None, "no gap has been seen"
+    for began, ended in ((110.0, 120.0), (150.0, 160.0), (90_000.0, 90_010.0)):
+        gaps.take(end, began)
+        gaps.take(begin, ended)
+    assert gaps.left(state, 90_011.0) == 4 * 10.0, "the median, for each of four boots"
+    gaps.take(end, 90_020.0)
+    assert gaps.left(state, 90_024.0) == 4 * 10.0 - 4.0
+    assert gaps.left(state, 99_999.0) == 3 * 10.0
 
 
 def test_the_options_of_a_job(shop: Shop, slurm_commands: Path) -> None:
@@ -318,5 +360,8 @@ def test_the_lines_for_an_administrator(shop: Shop) -> None:
     assert subprocess.run(["sh", "-n", helper], check=False).returncode == 0
     wrong = subprocess.run(["sh", helper, "other"], capture_output=True, check=False)
     assert wrong.returncode == 1 and b"no system other" in wrong.stderr
+    assert 'cannot recognise the system "b"' in done.err and '"a"' not in done.err
+    (shop.directory / "setup" / "slurm.conf").unlink()
     again = shop.call("campaign", "slurm-setup", "--on", "machines.toml", "--out", "setup")
     assert again.code == 2 and "exists" in again.err
+    assert not (shop.directory / "setup" / "slurm.conf").exists(), "all files or none"

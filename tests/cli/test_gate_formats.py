@@ -86,7 +86,7 @@ def test_a_result_is_judged_against_the_last_good_ones(shop: Shop) -> None:
     assert (shop.directory / "gated" / "gate.md").read_text().startswith(MARK)
     assert int(suite.get("failures", "0")) > 0
     few = shop.call("gate", slow, "--against", "archive", "--where", 'name = "r0"', "--json")
-    assert few.code == 5 and "1 earlier results have this row" in few.out
+    assert few.code == 5 and "1 earlier result has this row" in few.out
     assert shop.call("archive", "add", slow).code == 0
     inside = shop.call("gate", "archive", "--json")
     assert inside.code == 4

@@ -85,6 +85,7 @@ def test_context_is_in_no_mean_and_in_no_answer():
     [answer] = answers(with_context)
     assert answer.headline.startswith("No difference between b and a was shown in 2 metrics")
     assert not answer.findings
+    assert sum(count for _, _, count in answer.counts) == 2, "as many as the headline names"
     assert answers(without)[0].headline.startswith("b is faster than a for 1 of 4 metrics")
 
 

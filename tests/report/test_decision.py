@@ -12,6 +12,7 @@ from pentathlon.evaluate.model_aggregate import Mean
 from pentathlon.report import decision
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.html import page as html
+from pentathlon.report.open_questions import questions
 from tests.fakes.synthetic import Item, Maker, same
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -116,6 +117,14 @@ def test_the_page_begins_with_the_answer_and_ends_with_the_tables():
     ]
     places = [page.index(text) for text in order]
     assert places == sorted(places)
+
+
+def test_an_open_area_names_the_blocks_that_were_measured() -> None:
+    evaluation = evaluate(made((1.003, 0.997, 1.0), blocks=4, noise=1.0))
+    planned = evaluation.study.model_copy(update={"blocks": 77})
+    asked = questions(evaluation.model_copy(update={"study": planned}))
+    [areas, *_] = [one.what for one in asked if "do not decide" in one.what]
+    assert "4 blocks do not decide" in areas
 
 
 def test_an_open_answer_says_how_many_blocks_would_decide_it() -> None:

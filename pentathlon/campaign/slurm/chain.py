@@ -89,10 +89,8 @@ class Chain:
         key = (boot.block, boot.system)
         done = len(boot.finished) + len(boot.failed)
         before, tries = self._useless.get(key, (-1, 0))
-        # What another program submitted counts too.
-        tries = tries + 1 if done == before else len(self.jobs.of(self.machine.name, *key)) + 1
-        if done > max(before, 0):
-            tries = 1
+        # Of this program alone: what ended before it began may have been cancelled or refused.
+        tries = tries + 1 if done == before else 1
         self._useless[key] = (done, tries)
         if tries > self.slurm.rounds:
             self.given_up = (

@@ -65,7 +65,9 @@ def queue(prefix: str) -> dict[str, Job]:
     Raises:
         ControllerAway, SlurmRefusal.
     """
-    text = _run(["squeue", "--noheader", f"--user={getpass.getuser()}", "--format=%i|%T|%r|%j"])
+    text = _run(
+        ["squeue", "--all", "--noheader", f"--user={getpass.getuser()}", "--format=%i|%T|%r|%j"]
+    )
     found = {}
     for line in text.splitlines():
         parts = line.strip().split("|", 3)
@@ -105,4 +107,4 @@ def _run(words: list[str]) -> str:
     text = "; ".join(lines[-2:]) or f"it ended with {done.returncode}"
     if AWAY.search(text):
         raise ControllerAway(text)
-    raise SlurmRefusal(f"{words[0]}: {text}")
+    raise SlurmRefusal(text if text.startswith(words[0]) else f"{words[0]}: {text}")

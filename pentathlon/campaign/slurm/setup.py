@@ -23,9 +23,15 @@ def files(machines: LoadedMachines, systems: Sequence[str]) -> dict[str, str]:
     }
 
 
+def unrecognised(machines: LoadedMachines, systems: Sequence[str]) -> list[str]:
+    """The systems whose kernels the helper does not know: Slurm would never see them booted."""
+    known = machines.slurm.systems
+    return [name for name in systems if name not in known or known[name].release is None]
+
+
 def _slurm_conf(nodes: Sequence[str], features: Sequence[str]) -> str:
     return f"""\
-# To add to slurm.conf on all nodes and on the controller; then: scontrol reconfigure.
+# To add to slurm.conf on all nodes and on the controller; then restart slurmctld, and slurmd.
 NodeFeaturesPlugins=node_features/helpers
 RebootProgram={REBOOT}
 # Longest time from the reboot to slurmd's answer, in seconds.

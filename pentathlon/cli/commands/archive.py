@@ -42,6 +42,12 @@ WhereOption = Annotated[
     str | None, typer.Option(help="Choose by the index, as 'study = \"nightly\"'.")
 ]
 
+PagesOption = Annotated[Path, typer.Option("--out", help="Directory of the pages.")]
+AlertOption = Annotated[
+    str | None,
+    typer.Option("--alert", help="Command that gets new changes as JSON on its standard input."),
+]
+
 
 @app.command(no_args_is_help=True)
 def add(
@@ -109,12 +115,9 @@ def compact(*, archive: ArchiveOption = "archive") -> None:
 def site(
     *,
     archive: ArchiveOption = "archive",
-    out: Annotated[Path, typer.Option(help="Directory of the pages.")] = Path("public"),
+    out: PagesOption = Path("public"),
     where: WhereOption = None,
-    alert: Annotated[
-        str | None,
-        typer.Option(help="Command that gets new changes as JSON on its standard input."),
-    ] = None,
+    alert: AlertOption = None,
 ) -> None:
     """Write static pages with a line for each row; ends with 4 on a new slowdown."""
     from pentathlon.cli import archive as work

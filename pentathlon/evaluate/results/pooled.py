@@ -80,7 +80,12 @@ def compare_pooled(
         if wrong is not None:
             reasons[key] = Verdict.INVALID, wrong
         elif len(others) < FEWEST_RUNS:
-            text = f"{len(others)} earlier results have this row; {FEWEST_RUNS} are needed"
+            have = (
+                "1 earlier result has"
+                if len(others) == 1
+                else f"{len(others)} earlier results have"
+            )
+            text = f"{have} this row; {FEWEST_RUNS} are needed"
             reasons[key] = Verdict.INCONCLUSIVE, text
         else:
             estimates[key] = _estimate(own, others)

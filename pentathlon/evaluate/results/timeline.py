@@ -40,6 +40,7 @@ class Timeline:
     Attributes:
         left_out: (label, reason) of results that cannot stand in the line.
         unassessed: why nothing was looked for; "" if it was.
+        confidence: of the changes that are named, and of their intervals.
     """
 
     system: str
@@ -47,6 +48,12 @@ class Timeline:
     left_out: tuple[tuple[str, str], ...]
     courses: tuple[Course, ...]
     unassessed: str
+    confidence: float
+
+    @property
+    def metrics(self) -> tuple[Course, ...]:
+        """The rows without the mean over all of them."""
+        return tuple(one for one in self.courses if one.key != EVERYTHING)
 
     @property
     def regressions(self) -> tuple[Course, ...]:
@@ -88,11 +95,11 @@ def timeline(points: Sequence[Point], confidence: float, weights: dict[str, floa
             f"{len(kept)} comparable {word}; {FEWEST_POINTS} are needed, so that three lie on each "
             "side of a change"
         )
-        return Timeline(system, tuple(kept), tuple(left_out), (), few)
+        return Timeline(system, tuple(kept), tuple(left_out), (), few, confidence)
     series = _series(kept, weights)
     none = "" if series else "no metric with the same case is in every result"
     found = courses(series, confidence) if series else ()
-    return Timeline(system, tuple(kept), tuple(left_out), found, none)
+    return Timeline(system, tuple(kept), tuple(left_out), found, none, confidence)
 
 
 def _mismatch(own: SystemDigest, newest: SystemDigest) -> str | None:

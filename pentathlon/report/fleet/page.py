@@ -10,9 +10,10 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from pentathlon import __version__
-from pentathlon.evaluate.display import signed_percent
+from pentathlon.evaluate.display import is_known, signed_percent
 from pentathlon.evaluate.estimators.ratio import log_of
 from pentathlon.evaluate.fleet.model import Fleet, FleetMean, FleetRowResult
+from pentathlon.report.answer import sentence
 from pentathlon.report.fleet import words
 from pentathlon.report.html.page import asset
 from pentathlon.report.html.view import GLYPHS
@@ -111,7 +112,7 @@ def plot(row: FleetRowResult | FleetMean) -> Plot | None:
         for _, _, low, high, _, whole in lines
         if not whole
         for end in (low, high)
-        if end is not None
+        if end is not None and is_known(end)
     ]
     span = max([abs(value) for value in (*centres, *own) if math.isfinite(value)] + [0.01]) * 1.1
 
@@ -140,5 +141,7 @@ def _environment() -> Environment:
     made = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    made.filters.update(signed=signed_percent, interval=lambda one: words.interval(*one))
+    made.filters.update(
+        signed=signed_percent, interval=lambda one: words.interval(*one), sentence=sentence
+    )
     return made

@@ -31,7 +31,7 @@ from pentathlon.evaluate.warnings import TITLE as STARVED
 from pentathlon.evaluate.warnings import starved_lines, warnings
 from pentathlon.literature.filled.section import sections
 from pentathlon.report import posthoc, starts
-from pentathlon.report.answer import answers, sentence
+from pentathlon.report.answer import answers, of_answer, sentence
 from pentathlon.report.areas import legend, overviews
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.experiments import registry
@@ -101,7 +101,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             why=diagnostics.why(evaluation),
             incomparable=diagnostics.incomparable(evaluation),
             diagnostics=diagnostics.tables(evaluation) if evaluation.rows else (),
-            overall=view.tallies(evaluation, evaluation.rows),
+            overall=view.tallies(evaluation, of_answer(evaluation)),
             explained=_explained(evaluation),
             meanings={verdict: text for verdict, _, _, text in _explained(evaluation)},
             notes=_notes(result),

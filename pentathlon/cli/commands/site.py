@@ -1,0 +1,33 @@
+"""`pentathlon site`: the pages of an archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pentathlon.cli.commands.archive import AlertOption, PagesOption, WhereOption
+
+HELP = """Write static pages of an archive with a line for each row; ends with 4 on a new slowdown.
+
+The same as `archive site`, with the archive as its argument.
+
+Examples:
+
+    pentathlon site archive --out public
+
+    pentathlon site archive --where 'study = "nightly"' --alert 'curl -fsS --json @- https://HOST/hook'
+"""
+
+
+def site(
+    archive: Annotated[str, typer.Argument(help="Directory or URL of the archive.")],
+    *,
+    out: PagesOption = Path("public"),
+    where: WhereOption = None,
+    alert: AlertOption = None,
+) -> None:
+    from pentathlon.cli import archive as work
+
+    work.site(archive, out, where, alert)
