@@ -8,6 +8,7 @@ leaves them out, as it does those with the mark `slow`.
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 import threading
@@ -49,6 +50,16 @@ settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
+
+
+# Nothing that collects the tests becomes garbage, yet there is so much of it that looking through it
+# takes longer than some tests: not while it is made, and what was made is left out afterwards.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 QUIET_S = 15.0
