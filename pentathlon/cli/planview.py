@@ -116,7 +116,7 @@ def _workloads(plan: Plan, estimates: Estimates | None) -> RenderableType:
             step.workload,
             step.suite,
             f"{processes}{step.iterations} + {step.warmup} warm-up",
-            f"{step.sample_ms:g} ms",
+            "one run" if step.workload in plan.commands else f"{step.sample_ms:g} ms",
         ]
         if estimates is not None:
             times = [e.steps_s[number] for e in estimates.values() if e.problem is None]

@@ -163,11 +163,10 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
     Raises:
         Busy: another run measures there.
     """
-    claims.release()
     used = frozenset[str]().union(*(target.occupies() for target in ready.targets.values()))
     if any(entry.get("change") == "setting" for entry in leftovers(default_state_dir())):
         used |= everything()  # The first boot puts them back.
-    claims.take(ready.plan.study.name, used)
+    claims.change(ready.plan.study.name, used)
     notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in damaged(default_state_dir())]
     if found := disturbances():
         notes.append(_not_quiet("This machine", found) + ". See: pentathlon doctor --quiet-check")
@@ -178,7 +177,7 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
 
 def _not_quiet(machine: str, found: list[str]) -> str:
     return (
-        f"{machine} is not quiet ({'; '.join(found)}): what is measured now may be slower and "
+        f"{machine} is not quiet ({'; '.join(found)}): what is measured may be slower and "
         "vary more than the systems do"
     )
 

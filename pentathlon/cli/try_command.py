@@ -325,7 +325,7 @@ def _show(ready: Ready, runs: int, most_s: float, measured: Sequence[str]) -> No
     blocks = len(ready.plan.blocks)
     err.print(
         f"{judged}; {'up to ' if schedule else ''}{count_text(blocks, 'block')} of "
-        f"{noun(study.systems)}, warm-up, {count_text(runs, 'run')} each"
+        f"{noun(study.systems).split()[-1]}, warm-up, {count_text(runs, 'run')} each"
     )
     block_s = sum(one.total_s for one in (ready.estimates or {}).values())
     looks = f"; looks after {', '.join(map(str, schedule))} blocks" if schedule else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from pentathlon.evaluate.display import bytes_text
@@ -20,6 +21,10 @@ TITLES = {"opt_level": "optimisation level {}", "ip_version": "IPv{}"}
 """Factors whose values are stated in words of their own."""
 
 
+ALONE_NOTHING = re.compile(r"(?i:yes|no|on|off|true|false|none|default)|[-+]?[\d.]+%?")
+"""Texts that mean nothing without the name of their factor."""
+
+
 def case_text(case: Mapping[str, Scalar]) -> str:
     """The case for people: sizes first, in binary units, then the rest, as "64 KiB, avx512"."""
     parts = sorted(case.items(), key=lambda item: not item[0].endswith("_bytes"))
@@ -33,13 +38,19 @@ def _part(name: str, value: Scalar) -> str:
     if name in TITLES:
         return TITLES[name].format(value)
     if isinstance(value, str):
-        return f"{value} pages" if name == "pages" else value
+        return _text(name, words, value)
     if isinstance(value, int) and name.endswith("_bytes"):
         what = "" if name == SIZE else f" {words.removesuffix(' bytes')}"
         return f"{bytes_text(value)}{what}"
     if isinstance(value, int):
         return f"{value:,} {singular(words) if value == 1 else words}"
     return f"{words} {value}"
+
+
+def _text(name: str, words: str, value: str) -> str:
+    if name == "pages":
+        return f"{value} pages"
+    return f"{words} {value}" if ALONE_NOTHING.fullmatch(value) else value
 
 
 def order(case: Mapping[str, Scalar]) -> tuple[list[str], list[tuple[str, float]]]:

@@ -135,10 +135,27 @@ class Claims:
 
     def release(self) -> None:
         """Give everything back; may be called again."""
-        while self._held:
-            name, file = self._held.popitem()
-            _OURS.discard(self._directory / _file_name(name))
-            os.close(file)
+        for name in list(self._held):
+            self._give_back(name)
+
+    def change(self, study: str, names: Iterable[str]) -> None:
+        """Take these, and give back what else is held.
+
+        What is held and wanted again is kept, so that nobody who waits for it comes between.
+
+        Raises:
+            Busy, TargetError: as `take`; then nothing is held.
+        """
+        wanted = set(names)
+        # Who holds a part and waits for the rest could wait for one who waits for this part.
+        kept = wanted if wanted <= self._held.keys() else set()
+        for name in self._held.keys() - kept:
+            self._give_back(name)
+        self.take(study, wanted)
+
+    def _give_back(self, name: str) -> None:
+        _OURS.discard(self._directory / _file_name(name))
+        os.close(self._held.pop(name))
 
     def __enter__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -23,6 +24,9 @@ from pentathlon.targets.supplies import Supply
 
 When: TypeAlias = Literal["looked at", "booted", "made anew"]
 """When it is started: whenever the system is looked for, in every boot, or by the step `fresh`."""
+
+PLAIN_WORD = re.compile(r"[\w@%+=:,./{}-]+", re.ASCII)
+"""Words that a shell takes as they are, and placeholders such as `{size}`."""
 
 EVERY_SYSTEM = "every system"
 
@@ -78,15 +82,13 @@ def _commands(study: Study, supplies: Sequence[Supply]) -> Iterator[Named]:
         text = json.dumps(definition, sort_keys=True)
         digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
         around = (("setup", own.setup), ("prepare", own.prepare), ("cleanup", own.cleanup))
-        beside = "".join(
-            f", {what} `{visible(' '.join(words))}`" for what, words in around if words
-        )
-        what = f"the command `{visible(' '.join(own.command))}`{beside} ({own.id})"
+        beside = "".join(f", {what} `{visible(line(words))}`" for what, words in around if words)
+        what = f"the command `{visible(line(own.command))}`{beside} ({own.id})"
         yield Named(EVERY_SYSTEM, what, "booted", digest)
         for system in study.systems:
             if (words := system.commands.get(own.id)) is not None:
                 digest = hashlib.sha256(f"{digest} {json.dumps(words)}".encode()).hexdigest()
-                what = f"the command `{visible(' '.join(words))}` instead ({own.id})"
+                what = f"the command `{visible(line(words))}` instead ({own.id})"
                 yield Named(system.name, what, "booted", digest)
 
 
@@ -160,6 +162,11 @@ def _boots(system: System, host: str) -> Iterator[Named]:
     elif power is not None:
         what = f"the power controller {visible(power.address or '')} of {visible(host)}"
         yield Named(system.name, what, "looked at")
+
+
+def line(words: Sequence[str]) -> str:
+    """The words of a command as a shell would take them apart again; placeholders stay plain."""
+    return " ".join(one if PLAIN_WORD.fullmatch(one) else shlex.quote(one) for one in words)
 
 
 def visible(text: str) -> str:

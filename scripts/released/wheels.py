@@ -8,6 +8,7 @@ it ran on: the agent is static and nothing is compiled for Python, so the wheel 
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import io
 import os
@@ -34,7 +35,8 @@ def metadata(source: Source) -> list[Entry]:
         before = Path.cwd()
         os.chdir(source.tree)
         try:
-            made = build_meta.prepare_metadata_for_build_wheel(folder)
+            with contextlib.redirect_stdout(io.StringIO()):  # it lists what it does
+                made = build_meta.prepare_metadata_for_build_wheel(folder)
         finally:
             os.chdir(before)
         top = Path(folder)

@@ -232,6 +232,8 @@ def test_a_study_of_commands_asks_once_and_remembers(real: Shop) -> None:
     assert "starts every system: the command `./tool {n}` (my.tool), in every boot" in done.err
     plan = real.call("plan", "study.toml")
     assert plan.code == 0 and "the command `./tool {n}`" in " ".join(plan.out.split())
+    # Commands are not repeated in timed batches.
+    assert re.search(r"my\.tool .* one run", plan.out)
     assert not real.results()
     assert real.call("run", "study.toml", "--no-pilot", "--yes", "--out", "first").code == 0
     assert real.call("run", "study.toml", "--no-pilot", "--out", "second").code == 0

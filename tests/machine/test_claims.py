@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -101,6 +102,22 @@ def test_what_is_held_is_taken_once_and_given_back(locks: Path) -> None:
         claims.release()
         with Claims(locks) as other:
             other.take("b", ["CPU 1"])
+
+
+def test_what_is_wanted_again_is_kept(locks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that waits for a CPU must not get it between the pilot and the study."""
+    with Claims(locks) as claims:
+        claims.change("pilot", ["CPU 0", "CPU 1"])
+        with monkeypatch.context() as patched:
+            patched.setattr(fcntl, "flock", lambda *_: pytest.fail("it was given back"))
+            claims.change("study", ["CPU 0"])
+        with Claims(locks) as other:
+            other.take("b", ["CPU 1"])
+            with pytest.raises(Busy):
+                other.take("b", ["CPU 0"])
+            with pytest.raises(Busy):
+                claims.change("study", ["CPU 0", "CPU 1"])
+            other.take("b", ["CPU 0"])  # nobody holds a part while it waits for the rest
 
 
 def test_every_user_can_take_a_lock_that_another_one_made(locks: Path) -> None:

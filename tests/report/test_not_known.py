@@ -46,6 +46,12 @@ def test_numbers_of_things() -> None:
     assert case_text({"processes": 2}) == "2 processes"
 
 
+def test_a_text_that_means_nothing_alone_has_its_factor_beside_it() -> None:
+    assert case_text({"read_only": "yes"}) == "read only yes"
+    assert case_text({"level": "9"}) == "level 9"
+    assert case_text({"cipher": "aes-256-gcm"}) == "aes-256-gcm"
+
+
 def shown(noise: float, faster: float) -> str:
     items = [Item(f"{area}.w", "time", {}, "ns", "lower", 100.0, noise) for area in "pq"]
     factors = {"a": same, "b": lambda _: faster, "c": lambda _: faster * 1.1}

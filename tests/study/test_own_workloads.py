@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -157,6 +159,15 @@ def test_what_is_run_is_listed_before(place: Path, catalog: Catalog) -> None:
     (place / "render").write_text("#!/bin/sh\nexit 1\n")
     again = load(place, SYSTEMS + OWN, catalog)
     assert named(again.study, again.supplies)[0].sha256 != own.sha256
+
+
+def test_words_of_a_command_are_shown_as_a_shell_takes_them(place: Path, catalog: Catalog) -> None:
+    words = """command = ["sh", "-c", "cat {size} >'x y'", ""]"""
+    own = OWN.replace('command = ["./render", "--size", "{size}", "{print}"]', words)
+    assert own != OWN
+    shown = named(load(place, SYSTEMS + own, catalog).study)[0].what
+    command = re.match(r"the command `(.*?)`", shown)[1]
+    assert shlex.split(command) == ["sh", "-c", "cat {size} >'x y'", ""]
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,14 @@ def test_a_list_begins_after_a_blank_line(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_row_of_a_table_is_one_line(name: str) -> None:
+    """A row that goes on in the next line ends there for every reader of Markdown."""
+    lines = prose(text(ROOT / name)).splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert [row for row in rows if not row.rstrip().endswith("|")] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_page_has_one_title(name: str) -> None:
     assert len(re.findall(r"^# ", prose(text(ROOT / name)), re.M)) == 1
 

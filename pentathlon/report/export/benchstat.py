@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from pentathlon.evaluate.model import Evaluation, Row
+from pentathlon.report import posthoc
 from pentathlon.report.export.units import SECONDS, is_time
 from pentathlon.safeio.escaping import one_line
 
@@ -26,6 +27,8 @@ def to_benchstat(evaluation: Evaluation) -> str:
 def _lines(evaluation: Evaluation) -> Iterator[str]:
     if evaluation.study.unfinished:
         yield f"unfinished: {one_line(evaluation.study.unfinished)}"
+    if short := posthoc.short(evaluation):
+        yield f"post-hoc: {one_line(short)}"
     directions: dict[str, set[str]] = {}
     for row in evaluation.rows:
         directions.setdefault(_unit(row), set()).add(row.direction)

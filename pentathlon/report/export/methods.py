@@ -133,6 +133,17 @@ def _machine(systems: Sequence[SystemFacts]) -> str:
     return f"They ran on {_listing(list(cpus))}{size}."
 
 
+def _timed(plan: Plan, sample_ms: float) -> str:
+    """How one iteration was timed; a command is run once in it."""
+    measured = {step.workload for steps in plan.steps.values() for step in steps}
+    batches = f"timed in batches of about {trim(sample_ms)} ms"
+    if not measured & plan.commands.keys():
+        return f", {batches}"
+    if measured <= plan.commands.keys():
+        return "; an iteration was one run of a command"
+    return f", {batches}; of the commands, an iteration was one run"
+
+
 def _measured(evaluation: Evaluation, plan: Plan) -> Iterator[str]:
     study = evaluation.study
     start = starts.noun(evaluation.systems)
@@ -152,8 +163,7 @@ def _measured(evaluation: Evaluation, plan: Plan) -> Iterator[str]:
     yield (
         f"In each {start} every workload ran in {count_text(study.processes, 'process')} with "
         f"{count_text(study.warmup, 'iteration')} of warm-up and "
-        f"{count_text(study.iterations, 'counted iteration')} each, timed in batches of about "
-        f"{trim(study.sample_ms)} ms."
+        f"{count_text(study.iterations, 'counted iteration')} each{_timed(plan, study.sample_ms)}."
     )
     if study.stopping and plan.study.procedure.stopping.rule == "looks":
         yield f"The study could stop early ({study.stopping}) ⟦lan1983⟧."

@@ -60,6 +60,10 @@ RC: dict[str, Any] = {
 """Settings that hold while pictures are drawn and written."""
 
 
+MARK_SIZE = 5.5
+"""Points, of the mark below a picture."""
+
+
 @dataclass(frozen=True)
 class Canvas:
     """What the pictures of one result need.
@@ -92,9 +96,12 @@ class Canvas:
 
     def figure(self, height: float) -> Figure:
         """A figure without axes; its height in inches."""
-        figure = Figure(figsize=(self.width, height), layout="constrained")
-        if self.mark:
-            figure.supxlabel(self.mark, fontsize=5.5, color=LOUD, x=0.01, ha="left")
+        lines = wrapped(self.mark, self.width * 72 * 0.96, MARK_SIZE)
+        more = MARK_SIZE * 1.3 / 72 * max(len(lines) - 1, 0)
+        figure = Figure(figsize=(self.width, height + more), layout="constrained")
+        if lines:
+            text = "\n".join(lines)
+            figure.supxlabel(text, fontsize=MARK_SIZE, color=LOUD, x=0.01, ha="left")
         return figure
 
     def across(self, count: int, most: int = 3) -> int:
@@ -152,6 +159,18 @@ def _across(widths: Sequence[float], columns: int) -> float:
         total += max(widths[first:last])
         first = last
     return total + size * (beside * columns + gaps)
+
+
+def wrapped(text: str, room: float, size: float) -> list[str]:
+    """The lines of a text that may be so many points wide; a longer word has a line of its own."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and _text_width(longer, size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
 
 
 def _text_width(text: str, size: float) -> float:

@@ -79,7 +79,9 @@ def write(
     """
     folder = directory / posthoc.file_name(DIRECTORY, evaluation)
     folder.mkdir(parents=True, exist_ok=True)
-    notes = [text for text in (posthoc.short(evaluation), evaluation.study.unfinished) if text]
+    short = posthoc.short(evaluation)
+    marked = f"{posthoc.MARK}: {short}" if short else ""
+    notes = [text for text in (marked, evaluation.study.unfinished) if text]
     canvas = Canvas(payload(evaluation, result), columns, "; ".join(notes))
     files = []
     with mpl.rc_context(RC):  # type: ignore[arg-type]

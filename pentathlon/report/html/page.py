@@ -37,6 +37,7 @@ from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.experiments import registry
 from pentathlon.report.failures import across
 from pentathlon.report.html import diagnostics, factorial, relevance, screenshots, terms, view
+from pentathlon.report.html.labels import Labels
 from pentathlon.report.html.payload import payload, plain, tips
 from pentathlon.report.open_questions import questions
 from pentathlon.store.counted import counted_boots
@@ -82,7 +83,11 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             legend=legend(evaluation),
             questions=questions(evaluation),
             picture=view.overview_picture,
-            glossary=terms.entries(post_hoc=bool(evaluation.study.post_hoc)),
+            label=Labels(),
+            glossary=terms.entries(
+                post_hoc=bool(evaluation.study.post_hoc),
+                factorial=evaluation.factorial is not None,
+            ),
             inventory_groups=relevance.groups(evaluation),
             start=starts.noun(evaluation.systems),
             starts=starts.plurals(evaluation),
@@ -98,6 +103,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             diagnostics=diagnostics.tables(evaluation) if evaluation.rows else (),
             overall=view.tallies(evaluation, evaluation.rows),
             explained=_explained(evaluation),
+            meanings={verdict: text for verdict, _, _, text in _explained(evaluation)},
             notes=_notes(result),
             warnings=warnings(evaluation),
             starved=starved_lines(evaluation),
@@ -118,14 +124,14 @@ def _papers(evaluation: Evaluation, areas: Sequence[view.Area]) -> str:
     anchors = [f"part-{part.anchor}" for area in areas for part in area.parts]
     found = sections(evaluation, anchors)
     template = _environment().from_string(asset("papers.html.j2"))
-    return template.render(papers=found, glyphs=view.GLYPHS) if found else ""
+    return template.render(papers=found, glyphs=view.GLYPHS, label=Labels()) if found else ""
 
 
 def _factorial(evaluation: Evaluation) -> str:
     """What a factorial design shows; "" without one."""
     found = factorial.values(evaluation)
     template = _environment().from_string(asset(factorial.ASSET))
-    return template.render(**found) if found else ""
+    return template.render(label=Labels(), **found) if found else ""
 
 
 def packed(text: str) -> str:
@@ -155,7 +161,7 @@ def _sections(evaluation: Evaluation) -> list[dict[str, str]]:
             "title": one.title,
             "html": _environment()
             .from_string(asset(one.template))
-            .render(anchor=one.anchor, title=one.title, **one.values),
+            .render(anchor=one.anchor, title=one.title, label=Labels(), **one.values),
         }
         for one in made
         if one is not None
@@ -181,8 +187,6 @@ def _environment() -> Environment:
         trim_number=trim,
         breakable=breakable,
         sentence=sentence,
-        term=terms.link,
-        terms=terms.marked,
         json=lambda value: json.dumps(value, ensure_ascii=False, sort_keys=True),
     )
     return environment

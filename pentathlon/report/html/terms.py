@@ -42,14 +42,18 @@ def anchor(term: str) -> str:
     return f"term-{re.sub('[^a-z]+', '-', term.lower())}"
 
 
-def entries(*, post_hoc: bool) -> list[tuple[str, str, str]]:
+FACTORIAL = frozenset({"arm", "factor", "interaction"})
+"""Terms of a factorial design."""
+
+
+def entries(*, post_hoc: bool, factorial: bool) -> list[tuple[str, str, str]]:
     """(term, what it means, anchor) of every entry.
 
-    A report without a choice after the measurement does not have the words for one.
+    A report without a choice after the measurement, or without a factorial design, does not have
+    the words for one.
     """
-    return [
-        (term, text, anchor(term)) for term, text in TERMS.items() if post_hoc or term != "post hoc"
-    ]
+    unused = (frozenset() if post_hoc else {"post hoc"}) | (frozenset() if factorial else FACTORIAL)
+    return [(term, text, anchor(term)) for term, text in TERMS.items() if term not in unused]
 
 
 def link(text: str, term: str) -> Markup:
@@ -59,9 +63,12 @@ def link(text: str, term: str) -> Markup:
     )
 
 
-def marked(text: str) -> Markup:
-    """A text with the first mention of each term in it linked; everything else is escaped."""
-    out, last, seen = Markup(""), 0, set()
+def marked(text: str, seen: set[str]) -> Markup:
+    """A text with each term that is not in `seen` linked once; everything else is escaped.
+
+    The terms are added to `seen`.
+    """
+    out, last = Markup(""), 0
     for found in _FORM.finditer(text):
         term = ALIASES.get(found[1], found[1])
         if term in seen:

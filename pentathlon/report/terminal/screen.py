@@ -361,22 +361,22 @@ def _tally(comparisons: Sequence[Comparison]) -> Text:
 def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
     if not evaluation.rows:
         return
-    sentences = [
-        "speed % is the "
-        + (
+    sentences = []
+    if any(row.comparisons for row in evaluation.rows):
+        of = (
             "mean of the ratios in paired blocks"
             if evaluation.study.in_blocks
             else f"ratio of the geometric means of the {starts.plurals(evaluation)}, unpaired"
         )
-        + ", + where the system is faster"
-    ]
+        sentences.append(f"speed % is the {of}, + where the system is faster")
     if any(one.within_one_percent is False for row in evaluation.rows for one in row.summaries):
         sentences.append(
             f"* a {starts.noun(evaluation.systems)} deviates by more than 1 % from the mean"
         )
     if not full and any(len(group) > 1 for group in _groups(evaluation.rows, full)):
         sentences.append("rows that share a line are listed apart with --full")
-    console.print(Text(f"\n{'; '.join(sentences)}.", style="dim"))
+    if sentences:
+        console.print(Text(f"\n{'; '.join(sentences)}.", style="dim"))
     every = [one for row in evaluation.rows for one in row.comparisons]
     for caution in dict.fromkeys(c for one in every for c in one.cautions if _of_parameters(c)):
         console.print(Text(f"† {caution}.", style="dim"))

@@ -11,6 +11,7 @@ import pytest
 
 from pentathlon.evaluate import evaluate
 from pentathlon.report.export import methods
+from pentathlon.study.plan import CommandRecord
 from tests.fakes.synthetic import Item, Maker, same
 
 ROOT = Path(__file__).parents[3]
@@ -42,6 +43,17 @@ def test_the_paragraph_is_that_of_the_plan() -> None:
     assert "a\\_1" in latex and r"b\_c" in latex and r"\cite{holm1979}" in latex
     assert "⟦" not in plain + latex
     assert not re.search(r"\]\w|\}\w", plain), "a space after each citation"
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_a_command_is_not_timed_in_batches(others: bool) -> None:
+    chosen = [COST, dataclasses.replace(COST, workload="memory.x")] if others else [COST]
+    made_ = Maker(factors={"a": same, "b": same}, chosen=chosen, blocks=3).make()
+    record = CommandRecord(definition="0" * 64, files={})
+    plan = made_.plan.model_copy(update={"commands": {COST.workload: record}})
+    plain, _, _ = texts(dataclasses.replace(made_, plan=plan))
+    assert ("timed in batches" in plain) == others
+    assert "an iteration was one run" in plain
 
 
 def test_every_citation_has_its_entry_and_none_is_left_over() -> None:

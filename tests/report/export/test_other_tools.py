@@ -8,6 +8,7 @@ import re
 import pytest
 
 from pentathlon.evaluate import Evaluation, evaluate
+from pentathlon.evaluate.model import PostHoc
 from pentathlon.extraction.tools.registry import EXTRACTORS
 from pentathlon.extraction.tools.rows import Measure, Options
 from pentathlon.report.export import files
@@ -33,7 +34,9 @@ def test_hyperfine_out_and_in(evaluation: Evaluation) -> None:
     [row] = [row for row in evaluation.rows if row.unit == "us"]
     assert len(found.rows) == len(row.summaries)
     for one, summary in zip(found.rows, row.summaries, strict=True):
-        assert one.case == {"command": row.key, "parameter_system": summary.system}
+        # What differs has names that differ: the scripts of hyperfine show only these.
+        command = f"{row.key} on {summary.system}"
+        assert one.case == {"command": command, "parameter_system": summary.system}
         expected = [boot.value * 1e-6 for boot in summary.boot_means]
         assert list(one.values) == pytest.approx(expected, rel=1e-12)
         assert one.metric.unit == "s"
@@ -87,6 +90,15 @@ def test_what_is_unfinished_says_so(evaluation: Evaluation) -> None:
     assert json.loads(to_hyperfine(cut))["unfinished"] == "cut off"
     assert to_benchstat(cut).startswith("unfinished: cut off\n")
     assert "unfinished" not in to_hyperfine(evaluation) + to_benchstat(evaluation)
+
+
+def test_what_was_chosen_after_the_measurement_says_so() -> None:
+    one = PostHoc(what="delta_percent", used="7", planned="1", words="δ is 7 % (planned: 1 %)")
+    result = evaluate(Maker(chosen=[TIME]).make())
+    study = result.study.model_copy(update={"post_hoc": (one,)})
+    changed = result.model_copy(update={"study": study})
+    assert json.loads(to_hyperfine(changed))["post_hoc"].startswith("δ is 7 %")
+    assert to_benchstat(changed).splitlines()[0].startswith("post-hoc: δ is 7 %")
 
 
 def test_each_is_a_format_of_the_report() -> None:

@@ -14,8 +14,10 @@ pytest.importorskip("matplotlib")
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 from pentathlon.evaluate import evaluate
+from pentathlon.evaluate.model import PostHoc
 from pentathlon.report.export import files
 from pentathlon.report.export.refusal import ExportError
 from pentathlon.report.figures import every
@@ -64,6 +66,36 @@ def test_every_kind_of_the_page_can_be_drawn(evaluation, result) -> None:
     assert not missing
     assert {"overview-uml-7.2", "overview-host", "samples"} <= set(drawn)
     assert len(set(drawn)) == len(drawn)
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_what_was_chosen_after_the_measurement_is_marked_and_fits(columns, tmp_path) -> None:
+    chosen = [Item("workload.cost", "time", {}, "ns", "lower", 50.0, 0.2, 0.4)]
+    made = Maker(factors={"a": same, "b": same}, chosen=chosen, blocks=3).make()
+    judged = evaluate(made)
+    words = (
+        f"the declared metrics are {', '.join(f'work.load_{n}' for n in range(20))} (planned: 1)"
+    )
+    one = PostHoc(what="declared", used="1", planned="1", words=words)
+    study = judged.study.model_copy(update={"post_hoc": (one,)})
+    marked = judged.model_copy(update={"study": study})
+    drawn = {}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            every, "pictures", lambda _, canvas: drawn.setdefault("canvas", canvas) and iter(())
+        )
+        every.write(marked, made, tmp_path, ["svg"], columns)
+    with rc_context(RC):
+        figure = overview(drawn["canvas"], "b")
+        assert figure is not None
+        figure.set_dpi(720)  # with few dots letters are wider than in a vector graphic
+        figure.canvas.draw()
+        [mark] = [one for one in figure.findobj(Text) if one.get_text().startswith("post hoc: ")]
+        assert " ".join(mark.get_text().split()) == f"post hoc: {words}"
+        box = mark.get_window_extent()
+        assert box.x0 >= 0 and box.x1 <= figure.bbox.x1
+        lowest = min(axes.get_tightbbox().y0 for axes in figure.axes)
+        assert box.y0 >= 0 and box.y1 <= lowest + 1, "below the picture"
 
 
 def test_no_interval_crosses_the_name_of_its_area() -> None:

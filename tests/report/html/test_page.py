@@ -283,7 +283,7 @@ def test_the_terms_are_those_of_the_glossary() -> None:
 
 
 def test_a_term_is_explained_once_and_other_text_stays_text() -> None:
-    shown = str(terms.marked("<b> MDE 3, MDE 4; declared metrics & a noise floor"))
+    shown = str(terms.marked("<b> MDE 3, MDE 4; declared metrics & a noise floor", set()))
     assert shown.startswith("&lt;b&gt; <a ") and shown.count("term-minimum-detectable-effect") == 1
     assert "term-noise-floor" in shown and "&amp;" in shown
     plain = re.sub("<[^>]*>", "", shown)
@@ -321,4 +321,4 @@ def test_programs_on_this_machine_start_and_do_not_boot() -> None:
     for target, word in (("local", "Process starts"), ("uml", "Boots")):
         systems = tuple(one.model_copy(update={"target": target}) for one in evaluation.systems)
         text = html.render(evaluation.model_copy(update={"systems": systems}), result)
-        assert f">{word}</th>" in text
+        assert f">{word}</a></th>" in text

@@ -85,6 +85,7 @@ def test_a_single_system_has_its_means():
     text = shown(evaluate(Maker(factors={"a": same}, chosen=chosen, noise=0.0).make()))
     assert "850" in text
     assert "verdict" not in text
+    assert "speed %" not in text, "nothing is compared, so there is no such column to explain"
 
 
 @pytest.mark.parametrize(
