@@ -52,8 +52,8 @@ settings.register_profile(
 settings.load_profile("any machine")
 
 
-# What is made when the tests are collected is kept, and it is so much that the garbage collector takes
-# long to look through it: it waits until all is made, and leaves that out afterwards.
+# What is made when the tests are collected is kept, and it is so much that the garbage collector
+# takes long to look through it: it waits until all is made, and leaves that out afterwards.
 gc.disable()
 
 
