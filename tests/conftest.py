@@ -8,6 +8,7 @@ leaves them out, as it does those with the mark `slow`.
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 import threading
@@ -49,6 +50,16 @@ settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
+
+
+# What is made when the tests are collected is kept, and it is so much that the garbage collector
+# takes long to look through it: it waits until all is made, and leaves that out afterwards.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 QUIET_S = 15.0
