@@ -274,6 +274,21 @@ def test_a_machine_that_goes_down_before_it_is_disarmed_is_asked_again(
     assert bench.booted == [DEFAULT, OLD, DEFAULT] and bench.next_entry == ""
 
 
+def test_a_machine_that_hung_before_its_loader_is_led_back_after_it_was_switched(
+    bench: BenchMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GRUB takes the choice only when it is switched on, so that it runs the chosen entry."""
+    power = Power(controller="command", command=f"touch {bench.directory}/restart")
+    machine = Machine(bench.address, "reboot", "", power)
+    home = machine.running().boot_id
+    bench.environment("set", f"next_entry={OLD}")
+    bench.power_off()
+    monkeypatch.setattr(stay, "_half", lambda deadline: 0.0)
+    now = stay.way_back(machine, home, BOOT_S)
+    assert bench.booted[:3] == [DEFAULT, OLD, DEFAULT] and bench.next_entry == ""
+    assert now.release == "6.1.0-9-amd64"
+
+
 def test_a_machine_that_is_away_keeps_nobody_else_from_starting(state: Path) -> None:
     machine = Machine(stay.Address("nowhere.invalid"))
     left = undo_journal.UndoJournal(state)

@@ -353,7 +353,8 @@ def _disarmed(machine: Machine, deadline: float, timeout_s: float) -> tuple[Runn
             now, fresh = machine.chooser(deadline if machine.power is None else _half(deadline))
         except TargetError as error:
             now = _by_power(machine, None, timeout_s, f"{machine.host} does not answer: {error}")
-            fresh = True
+            # It may have hung before its loader took the choice, and have booted it only now.
+            fresh = False
         try:
             stopping = STOPPING in machine.address.ask(disarm_all(LOADERS) + IS_STOPPING)
         except TargetUnavailable:
