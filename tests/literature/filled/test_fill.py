@@ -262,7 +262,7 @@ def test_further_cases_are_lines_of_their_own():
     table, _ = fill(evaluate(Maker(factors=SYSTEMS, chosen=chosen).make()))
     labels = [line.label for line in table.lines if line.measured]
     label = "File / Create-Delete, with optimisation"
-    assert labels == [f"{label}, default", f"{label}, synchronous"]
+    assert labels == [f"{label}, mode default", f"{label}, synchronous"]
 
 
 def test_every_format_holds_every_value(filled, evaluation, result):
