@@ -140,7 +140,8 @@ COMMANDS = {
     "begin", "end", "caption", "label", "toprule", "midrule", "bottomrule", "endfirsthead",
     "endhead", "endfoot", "endlastfoot", "noindent", "textbf", "par", "footnotesize", "usepackage",
     "textbackslash", "textasciitilde", "textasciicircum", "textmu", "dots", "textdagger", "delta",
-    "pm", "times", "infty", "mathrm",
+    "pm", "times", "infty", "mathrm", "begingroup", "endgroup", "setlength", "tabcolsep",
+    "linewidth", "scriptsize", "tiny", "raggedleft", "raggedright", "arraybackslash",
 }  # fmt: skip
 
 

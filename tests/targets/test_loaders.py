@@ -41,7 +41,8 @@ def test_another_entry_than_the_wanted_one_was_selected(suffix: str) -> None:
 
     loader = Bootctl(Unchosen("bootctl", entry="linux-6.1"), ask, "bench")
     assert loader.booted(HOME, HOME) == (
-        f'the loader selected the entry "linux-5.10{suffix}" instead of "linux-6.1.conf"'
+        f'the loader selected the entry "linux-5.10{suffix}" instead of "linux-6.1.conf", '
+        "whose kernel may have panicked and started anew"
     )
 
 
