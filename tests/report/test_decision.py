@@ -87,7 +87,7 @@ def test_a_difference_below_delta_in_a_single_block_is_none_to_tell():
 
 
 @pytest.mark.parametrize("weights", [{}, {"process": 2.0, "memory.read": 0.5}])
-def test_the_weights_are_told(weights):
+def test_the_weights_are_reported(weights):
     reported = weights_words(evaluate(made((1.1, 1.0, 1.0), weights=weights)))
     assert ("process 2, memory.read 0.5" in reported) is bool(weights)
 

@@ -147,20 +147,20 @@ def test_curves_over_block_size_break() -> None:
 
 
 DRAW = """
-const told = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const input = JSON.parse(require("fs").readFileSync(0, "utf8"));
 globalThis.window = globalThis;
-globalThis.d3 = require(told.d3);
+globalThis.d3 = require(input.d3);
 const text = () => ({ append() {}, className: "", textContent: "", set innerHTML(_) {} });
 globalThis.document = { createElement: text };
 d3.create = () => ({ attr() { return this; }, style() { return this; }, append() { return this; },
   node: () => null });
 const drawn = [];
-globalThis.Plot = new Proxy({}, { get: (_, name) => (...told) => {
-  if (name === "line") drawn.push(told[0]);
+globalThis.Plot = new Proxy({}, { get: (_, name) => (...given) => {
+  if (name === "line") drawn.push(given[0]);
   return { querySelector: () => ({ append() {} }) };
 } });
 const tools = {
-  MANY: 24, data: told.data, names: ["a", "b"], systems: [{}, {}], style: {},
+  MANY: 24, data: input.data, names: ["a", "b"], systems: [{}, {}], style: {},
   SYMBOLS: ["circle", "square"],
   grid: (width, panels, make) => panels.map((one) => make(one, width)),
   panel: () => ({ querySelector: () => ({ append() {} }) }), legend: () => null,
@@ -168,9 +168,9 @@ const tools = {
   axisX: () => null, axisY: () => null, colour: () => "", breadth: () => 1, radius: () => 1,
   sizeTick: String, bytes: String, number: String, compact: String,
 };
-require("vm").runInThisContext(told.script);
+require("vm").runInThisContext(input.script);
 const [make] = globalThis.pentathlonPictures;
-make(tools)[told.picture](told.part, 400);
+make(tools)[input.picture](input.part, 400);
 process.stdout.write(JSON.stringify(drawn.map((line) => line.map((p) => [p.x, p.y ?? null]))));
 """
 

@@ -93,8 +93,8 @@ def test_each_label_that_is_a_term_is_a_link_once_in_its_section(marks):
         first.setdefault((section, term), link)
     assert len(first) > 20
     # A term that running text above has explained already is not marked again.
-    told = {key for key, link in first.items() if link is None}
-    assert told <= {key for key in first if key[1] in terms.MARKED}
+    explained = {key for key, link in first.items() if link is None}
+    assert explained <= {key for key in first if key[1] in terms.MARKED}
     assert all(link == f"#{terms.anchor(key[1])}" for key, link in first.items() if link)
 
 
