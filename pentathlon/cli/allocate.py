@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from pentathlon.cli import unfinished
@@ -17,13 +16,12 @@ from pentathlon.cli.screen import out, seconds
 from pentathlon.evaluate.estimate import counted, series
 from pentathlon.evaluate.estimators.paired import pair_blocks
 from pentathlon.evaluate.planning.allocation import FEWEST_BLOCKS, Allocation, Costs, allocate
+from pentathlon.evaluate.planning.cubes import cube
 from pentathlon.procedure.records import BootEnd, BootStart
 from pentathlon.store.journal import read_journal
 from pentathlon.store.query import Result
 from pentathlon.study.counting import count_text
 from pentathlon.tables.sheet import Sheet
-
-Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ def _advise(pilot: Pilot, system: str, half_width_percent: float) -> Iterator[Ad
         if name != system or other is None or min(own.lowest, other.lowest) <= 0:
             continue
         paired = pair_blocks(own, other)
-        sides = [_cube(measured, key, side, paired.blocks) for side in (system, reference)]
+        sides = [cube(measured, key, side, paired.blocks) for side in (system, reference)]
         if len(paired.blocks) < FEWEST_BLOCKS or any(side is None for side in sides):
             continue
         iteration, process = pilot.costs.get(own.workload, (0.0, 0.0))
@@ -108,22 +106,6 @@ def _advise(pilot: Pilot, system: str, half_width_percent: float) -> Iterator[Ad
         iteration, process = pilot.costs.get(workload, (0.0, 0.0))
         time = most.processes * (process + most.iterations * iteration)
         yield Advice(workload, key, most, time)
-
-
-def _cube(measured: pl.DataFrame, key: str, system: str, blocks: tuple[int, ...]) -> Values | None:
-    """Logarithms, blocks x processes x iterations; None where the counts differ or are too few."""
-    rows = (
-        measured.filter((pl.col("key") == key) & (pl.col("system") == system))
-        .filter(pl.col("block").is_in(blocks))
-        .sort("block", "process", "t_ns")
-    )
-    sizes = rows.group_by("block", "process").len()
-    counts = sizes["len"].unique().to_list()
-    processes = sizes.group_by("block").len()["len"].unique().to_list()
-    if len(counts) != 1 or len(processes) != 1 or counts[0] < 2:
-        return None
-    values = np.log(rows["value"].to_numpy())
-    return np.asarray(values.reshape(len(blocks), processes[0], counts[0]), dtype=np.float64)
 
 
 def _costs(samples: pl.DataFrame) -> dict[str, tuple[float, float]]:

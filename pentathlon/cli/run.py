@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import typer
 
-from pentathlon.cli import planview, session, timelimit
+from pentathlon.cli import planview, session, spread_pilot, timelimit
 from pentathlon.cli.consent import Consent
 from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
 from pentathlon.cli.heartbeat import Heartbeat
@@ -62,7 +63,8 @@ def run(
                 before_pilot=consent.before_changes,
             )
             if most_s is not None:
-                timelimit.fit(ready, most_s)
+                pilot = partial(spread_pilot.measure, ready, most_s, claims)
+                timelimit.fit(ready, most_s, pilot)
                 blocks = ready.plan.study.procedure.blocks
             planview.show(err, ready)
             consent.before_changes(ready.targets)

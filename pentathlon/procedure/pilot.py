@@ -13,11 +13,11 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.procedure import pilot_links
+from pentathlon.procedure import pilot_links, spread
 from pentathlon.procedure.admission import Admission
 from pentathlon.procedure.attempt import Shield, limits, make_request
 from pentathlon.procedure.executions import Executions
@@ -25,6 +25,7 @@ from pentathlon.protocol import events
 from pentathlon.protocol.events import AnyEvent, Case, Message, index_of
 from pentathlon.study.catalog import LINKS, Catalog, Workload
 from pentathlon.study.plan import Plan, Step
+from pentathlon.study.procedure import Procedure
 from pentathlon.targets.contract import Session, Target
 
 PILOT_SAMPLE_MS = 20.0
@@ -51,6 +52,8 @@ class SystemEstimate:
     Attributes:
         boot_s: time to boot and to stop, with the clock calibration and the inventory.
         steps_s: step -> time of the step.
+        repeated_s: step -> how much longer one more iteration makes it.
+        reduced_s: step -> its time in the boots that show the spread (`spread`).
         journal_bytes: what one boot adds to the journal.
         problem: why the system could not be tried, or None.
         inventory: what the system reported of itself; empty if it did not come so far.
@@ -60,6 +63,8 @@ class SystemEstimate:
 
     boot_s: float = 0.0
     steps_s: dict[int, float] = field(default_factory=dict)
+    repeated_s: dict[int, float] = field(default_factory=dict)
+    reduced_s: dict[int, float] = field(default_factory=dict)
     journal_bytes: float = 0.0
     problem: str | None = None
     cut: tuple[str, ...] = ()
@@ -69,6 +74,31 @@ class SystemEstimate:
     def total_s(self) -> float:
         """One whole boot."""
         return self.boot_s + sum(self.steps_s.values())
+
+    def repeated(self, more: Mapping[int, int]) -> SystemEstimate:
+        """That of a study with other iterations.
+
+        Args:
+            more: step -> how many more it has; negative for fewer.
+        """
+        return self._with_steps(
+            {
+                step: time + more.get(step, 0) * self.repeated_s.get(step, 0.0)
+                for step, time in self.steps_s.items()
+            }
+        )
+
+    def scaled(self, factor: float) -> SystemEstimate:
+        """That of boots that take so many times as long."""
+        found = self._with_steps({step: time * factor for step, time in self.steps_s.items()})
+        found.boot_s *= factor
+        found.repeated_s = {step: time * factor for step, time in self.repeated_s.items()}
+        return found
+
+    def _with_steps(self, steps_s: dict[int, float]) -> SystemEstimate:
+        whole, before = sum(steps_s.values()), sum(self.steps_s.values())
+        size = self.journal_bytes * (whole / before if before else 1.0)
+        return replace(self, steps_s=steps_s, journal_bytes=size)
 
 
 def pilot(
@@ -131,15 +161,29 @@ def pilot(
         measured += _span(own)
         workload = catalog.workload(step.workload)
         estimate.steps_s[index], size = estimate_step(step, own, weights[index], workload)
+        more = step.model_copy(update={"iterations": step.iterations + 1})
+        longer, _ = estimate_step(more, own, weights[index], workload)
+        estimate.repeated_s[index] = longer - estimate.steps_s[index]
+        estimate.reduced_s[index] = _reduced_s(step, own, workload, plan.study.procedure)
         if any(isinstance(e, events.Error) and e.kind == "timeout" for e, _ in own):
             estimate.cut = (*estimate.cut, step.workload)
             estimate.steps_s[index] = step.processes * step.timeout_s
+            estimate.reduced_s[index] = estimate.steps_s[index]
         estimate.journal_bytes += size
     estimate.boot_s = max(whole - measured, 0.0)
     estimate.journal_bytes += sum(
         _bytes(one) for one in answers if isinstance(one.event, events.Inventory)
     )
     return estimate
+
+
+def _reduced_s(
+    step: Step, answers: Sequence[Message], workload: Workload | None, usual: Procedure
+) -> float:
+    """Time of the step in the boots that show the spread."""
+    short = spread.short(step, workload, usual)
+    _, weights = thin(short, workload)
+    return estimate_step(short, answers, weights, workload)[0]
 
 
 def _pilot_limit(workload: Workload | None) -> float:

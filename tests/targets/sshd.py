@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -40,9 +42,13 @@ Host bench
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """A port that no outgoing connection takes while the server is stopped: those get one of
+    net.ipv4.ip_local_port_range, from 32768 on by default."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 class Sshd:
@@ -91,15 +97,16 @@ class Sshd:
         deadline = time.monotonic() + 10
         while True:
             try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                with socket.create_connection(("127.0.0.1", self.port), 1) as one:
+                    answers = one.recv(4) == b"SSH-"
             except OSError:
-                if self._process.poll() is not None or time.monotonic() > deadline:
-                    assert self._process.stderr is not None
-                    self.stop()
-                    pytest.skip("sshd does not start here")
-                time.sleep(0.02)
-            else:
+                answers = False
+            if answers:
                 return
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                pytest.skip("sshd does not start here")
+            time.sleep(0.02)
 
     @property
     def pid(self) -> int:
