@@ -21,7 +21,13 @@ THREADS = "POLARS_MAX_THREADS"
 
 
 def add_all(
-    text: str, paths: Sequence[Path], machine: str, *, strict: bool, processes: int | None = None
+    text: str,
+    paths: Sequence[Path],
+    machine: str,
+    *,
+    strict: bool,
+    branch: str = "",
+    processes: int | None = None,
 ) -> Added:
     """Add results to an archive, which is made where there is none.
 
@@ -38,24 +44,30 @@ def add_all(
     most = min(len(os.sched_getaffinity(0)), MOST_PROCESSES) if processes is None else processes
     # What lies in the memory of this process is no place for others.
     if len(paths) <= FEW or most < 2 or text.startswith("memory:"):
-        done = add(archive, paths, machine, strict=strict)
+        done = add(archive, paths, machine, strict=strict, branch=branch)
     else:
-        done = _parallel(text, paths, machine, most, strict=strict)
+        done = _parallel(text, paths, machine, most, strict=strict, branch=branch)
     _tidy(archive, done)
     return done
 
 
 def _parallel(
-    text: str, paths: Sequence[Path], machine: str, processes: int, *, strict: bool
+    text: str,
+    paths: Sequence[Path],
+    machine: str,
+    processes: int,
+    *,
+    strict: bool,
+    branch: str,
 ) -> Added:
     own, *parts = [list(paths[place::processes]) for place in range(processes)]
     done = Added()
     context = multiprocessing.get_context("spawn")  # A fork has the threads' locks of polars.
     with _one_thread(), ProcessPoolExecutor(len(parts), mp_context=context) as pool:
         try:
-            others = [pool.submit(_part, text, part, machine, strict) for part in parts]
+            others = [pool.submit(_part, text, part, machine, strict, branch) for part in parts]
             # A part of it here: a process that is started first imports for most of a second.
-            done.take(_part(text, own, machine, strict))
+            done.take(_part(text, own, machine, strict, branch))
             for found in others:
                 done.take(found.result())
         except BrokenExecutor as error:
@@ -78,8 +90,8 @@ def _one_thread() -> Iterator[None]:
             del os.environ[THREADS]
 
 
-def _part(text: str, paths: Sequence[Path], machine: str, strict: bool) -> Added:
-    return add(open_archive(text), paths, machine, strict=strict)
+def _part(text: str, paths: Sequence[Path], machine: str, strict: bool, branch: str) -> Added:
+    return add(open_archive(text), paths, machine, strict=strict, branch=branch)
 
 
 def _tidy(archive: Archive, done: Added) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from pentathlon.archive.log import Archive, File, stamp
+from pentathlon.archive.log import COMMITS, Archive, Contents, File, stamp
 from pentathlon.archive.rows import Rows, read, tables
 from pentathlon.archive.schema import KINDS, SORTED
 from pentathlon.archive.source import look
@@ -43,7 +43,9 @@ class Added:
         self.remarks += other.remarks
 
 
-def add(archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool) -> Added:
+def add(
+    archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool, branch: str = ""
+) -> Added:
     """Add results; each is in the archive whole or not at all.
 
     Args:
@@ -53,9 +55,12 @@ def add(archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool) 
         StoreError: one cannot be added, with `strict`, or the archive cannot be written; what was
             committed stays.
     """
-    known = set(archive.contents().results)
+    contents = archive.contents()
+    known = set(contents.results)
+    seen = {one.name for one in (*contents.commits, *contents.replaced)}
     done = Added()
     batch = _Batch(archive)
+    brought: dict[str, str] = {}
     try:
         for path in paths:
             try:
@@ -64,7 +69,7 @@ def add(archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool) 
                 if found in known:
                     done.known.append((path, found))
                     continue
-                rows = read(source, machine, batch.name)
+                rows = read(source, machine, batch.name, branch)
             except FileNotFoundError as error:
                 reason = (
                     f"{path} is no result directory, or was not copied in full: "
@@ -78,16 +83,26 @@ def add(archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool) 
                 known.add(found)
                 batch.take(rows)
                 done.new.append((path, found))
+                brought[found] = batch.name
                 if batch.samples >= MOST_SAMPLES:
                     full, batch = batch, _Batch(archive)
-                    full.commit()
+                    seen.add(full.commit())
                 continue
             if strict:
                 raise StoreError(reason)
             done.left_out.append((path, reason))
     finally:
-        batch.commit()
+        seen.add(batch.commit())
+    if set(archive.place.sizes(COMMITS)) - seen:
+        _leave_twice(done, brought, archive.contents())
     return done
+
+
+def _leave_twice(done: Added, brought: dict[str, str], contents: Contents) -> None:
+    """Count as known what another writer added at the same time, and whose rows count."""
+    other = {one for one, batch in brought.items() if contents.results.get(one, batch) != batch}
+    done.known += [one for one in done.new if one[1] in other]
+    done.new = [one for one in done.new if one[1] not in other]
 
 
 class _Batch:
@@ -108,18 +123,22 @@ class _Batch:
         self._waiting.append(rows)
         self.samples += rows.samples.height
 
-    def commit(self) -> None:
-        """Write what waits; where that fails nothing is left of it."""
+    def commit(self) -> str:
+        """Write what waits; where that fails nothing is left of it. Returns the name of the commit,
+        or "" where nothing waits."""
         asked = False
+        name = ""
         try:
             with self._errors():
                 files = self._write()
                 asked = True
                 if files:
-                    self._archive.commit(files, {one.result: self.name for one in self._waiting})
+                    results = {one.result: self.name for one in self._waiting}
+                    name = self._archive.commit(files, results)
         except BaseException:
             discard(self._archive, self._written, asked=asked)
             raise
+        return name
 
     def _write(self) -> list[File]:
         files = []

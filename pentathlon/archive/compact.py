@@ -87,7 +87,8 @@ def _groups(files: Sequence[File], kind: str) -> Iterator[list[File]]:
 
 def _merged(archive: Archive, group: Sequence[File], contents: Contents) -> pl.DataFrame:
     """The rows of files that count."""
-    tables = []
+    # A column that an earlier format lacks is null in its rows.
+    tables = [pl.DataFrame(schema=KINDS[group[0].kind])]
     for file in group:
         data = archive.place.read(file.name)
         try:
@@ -97,7 +98,6 @@ def _merged(archive: Archive, group: Sequence[File], contents: Contents) -> pl.D
                 f"{archive.place.text}/{file.name} cannot be read: {error}; "
                 "put it back from a copy of the archive"
             ) from error
-    # A column that an earlier format lacks is null in its rows.
     table = pl.concat(tables, how="diagonal").select(list(KINDS[group[0].kind]))
     if contents.twice:
         twice = pl.DataFrame(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+from pentathlon.archive.format import INDEX
 from pentathlon.archive.log import Archive, Contents
 from pentathlon.archive.stores import Remote
 from pentathlon.archive.where import quoted
@@ -71,7 +72,10 @@ class DuckDB:
         if urls:
             # Brackets, stars and question marks of a path would be wildcards.
             names = ", ".join("'" + _literal(one) + "'" for one in urls)
-            source = f"read_parquet([{names}], hive_partitioning = false)"
+            union = kind == INDEX
+            source = f"read_parquet([{names}], hive_partitioning = false, union_by_name = {union})"
+            if union:
+                source = _with_branch(source)
         else:
             empty = ", ".join(f"null::{one} as {name}" for name, one in _types(kind).items())
             source = f"(select {empty} limit 0)"
@@ -140,9 +144,20 @@ class Spark:
     def _table(self, kind: str) -> Any:
         urls = [self._archive.place.url(file.name) for file in self._contents.files[kind]]
         if urls:
-            return self.session.read.parquet(*urls).where(condition(self._contents))
+            read = self.session.read.option("mergeSchema", kind == INDEX)
+            table = read.parquet(*urls).where(condition(self._contents))
+            return self._with_branch(table) if kind == INDEX else table
         columns = ", ".join(f"{name} {one}" for name, one in _types(kind).items())
         return self.session.createDataFrame([], columns)
+
+    @staticmethod
+    def _with_branch(table: Any) -> Any:
+        """As for DuckDB."""
+        if "branch" not in table.columns:
+            from pyspark.sql.functions import lit  # noqa: PLC0415
+
+            return table.withColumn("branch", lit(""))
+        return table.fillna("", subset=["branch"])
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         try:
@@ -169,6 +184,15 @@ def engine(archive: Archive, contents: Contents | None = None, name: str = "duck
     if name == "spark":
         return Spark(archive, contents)
     raise StoreError(f'there is no engine "{name}"; use duckdb or spark')
+
+
+def _with_branch(source: str) -> str:
+    """The index with its column for a branch, which files of formats 1 and 2 lack."""
+    none = "(select null::varchar as branch limit 0)"
+    return (
+        "(select * replace (coalesce(branch, '') as branch) from "
+        f"(select * from {none} union all by name select * from {source}))"
+    )
 
 
 def _literal(path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """To be raised whenever a column, its meaning or the layout changes; newer ones are refused."""
 
 INDEX, SYSTEMS, BOOTS, SAMPLES = KINDS = ("index", "systems", "boots", "samples")
@@ -15,7 +15,7 @@ INDEX_COLUMNS: Final[dict[str, type[str] | type[int] | type[float]]] = {
     "kernel": str, "cpu": str, "started": str, "added": str, "format": int,
     "name": str, "blocks": int, "samples": int, "failures": int, "delta_percent": float,
     "confidence": float, "weights_json": str, "original": str, "original_bytes": int,
-    "original_sha256": str,
+    "original_sha256": str, "branch": str,
 }  # fmt: skip
 """Of the index: one row per result.
 
@@ -25,4 +25,5 @@ systems     names, joined by ","
 kernel, cpu of the reference
 name        of the directory that it came from
 failures    what was requested and failed for good
+branch      of the project that was measured, as who added it said; formats 1 and 2 lack it
 """

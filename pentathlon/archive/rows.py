@@ -57,11 +57,12 @@ def tables(results: Sequence[Rows]) -> dict[str, pl.DataFrame]:
     }
 
 
-def read(source: Source, machine: str, batch: str) -> Rows:
+def read(source: Source, machine: str, batch: str, branch: str = "") -> Rows:
     """Read a result as rows.
 
     Args:
         machine: where it was measured; the result itself does not state it.
+        branch: of the project that was measured, or "".
 
     Raises:
         StoreError: it is none, damaged or not complete.
@@ -132,6 +133,7 @@ def read(source: Source, machine: str, batch: str) -> Rows:
         "original": f"originals/{month}/{found}-{batch}.tar.zst",
         "original_bytes": len(original),
         "original_sha256": hashlib.sha256(original).hexdigest(),
+        "branch": branch,
     }
     own = (
         samples.rename({"batch": BATCH_SIZE})

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from pentathlon.archive.batch import Added
 
 
-def add(archive: str, results: Sequence[Path], machine: str | None) -> None:
+def add(archive: str, results: Sequence[Path], machine: str | None, branch: str) -> None:
     with domain_errors():
-        _show(archive, _add(archive, list(dict.fromkeys(results)), machine, strict=True))
+        found = list(dict.fromkeys(results))
+        _show(archive, _add(archive, found, machine, branch, strict=True))
 
 
-def sync(archive: str, directory: Path, machine: str | None) -> None:
+def sync(archive: str, directory: Path, machine: str | None, branch: str) -> None:
     with domain_errors():
         if not directory.is_dir():
             raise InputError(f"{directory} is no directory of results")
@@ -44,16 +45,20 @@ def sync(archive: str, directory: Path, machine: str | None) -> None:
                 " (it is a result itself; use: archive add)" if (directory / PLAN).exists() else ""
             )
             raise InputError(f"there is no result in {directory}{one}")
-        _show(archive, _add(archive, found, machine, strict=False))
+        _show(archive, _add(archive, found, machine, branch, strict=False))
 
 
-def _add(archive: str, paths: Sequence[Path], machine: str | None, *, strict: bool) -> Added:
+def _add(
+    archive: str, paths: Sequence[Path], machine: str | None, branch: str, *, strict: bool
+) -> Added:
     from pentathlon.archive.adding import add_all  # noqa: PLC0415  loads SciPy
 
     name = platform.node() if machine is None else machine
     if not name.strip() or name != one_line(name):
         raise InputError("--machine is no name; give one line of text")
-    return add_all(archive, paths, name, strict=strict)
+    if branch != one_line(branch):
+        raise InputError("--branch is no name; give one line of text")
+    return add_all(archive, paths, name, strict=strict, branch=branch)
 
 
 def _show(archive: str, done: Added) -> None:
@@ -87,7 +92,9 @@ def list_command(archive: str, where: str | None, *, as_json: bool) -> None:
             out.print(f"There is no {which} in {archive}.", markup=False)
             return
         table = Sheet(header_style="dim")
-        for name in ("result", "started (UTC)", "study", "machine", "systems", "name"):
+        names = ["result", "started (UTC)", "study", "machine", "systems", "name"]
+        branches = any(one.row["branch"] for one in found)
+        for name in [*names, "branch"] if branches else names:
             table.add_column(name, overflow="fold")
         for one in found:
             table.add_row(
@@ -97,6 +104,7 @@ def list_command(archive: str, where: str | None, *, as_json: bool) -> None:
                 Text(one_line(one.machine)),
                 Text(", ".join(one.systems)),
                 Text(one_line(one.name)),
+                *([Text(one_line(one.row["branch"]))] if branches else []),
             )
         out.print(table)
 

@@ -10,13 +10,14 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from pentathlon.archive import batch, queries, reading
 from pentathlon.archive import compact as compaction
-from pentathlon.archive import queries, reading
 from pentathlon.archive.adding import add_all
 from pentathlon.archive.batch import Added
 from pentathlon.archive.engines import engine
@@ -236,6 +237,26 @@ def test_writers_at_once_lose_nothing_and_count_nothing_twice(night: Make, tmp_p
         counts = run.rows("select result, count(*) as n from samples group by result")
         assert len(counts) == 4 and len({row["n"] for row in counts}) == 1
         compaction.compact(open_archive(str(place)))
+
+
+def test_who_comes_second_reports_that_it_is_there(
+    night: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, both = night(), night()
+    read = batch.read
+
+    def meanwhile(source: Any, *rest: Any) -> Any:
+        if source.path == both:
+            with monkeypatch.context() as patch:
+                patch.setattr(batch, "read", read)
+                assert [path for path, _ in add(tmp_path / "a", both).new] == [both]
+        return read(source, *rest)
+
+    add(tmp_path / "a", night())
+    monkeypatch.setattr(batch, "read", meanwhile)
+    done = add(tmp_path / "a", mine, both)
+    assert [path for path, _ in done.new] == [mine]
+    assert [path for path, _ in done.known] == [both]
 
 
 def test_the_same_result_from_two_batches_counts_once(night: Make, tmp_path: Path) -> None:

@@ -65,6 +65,24 @@ def test_its_results_are_taken_out_identical(old: Path) -> None:
             assert (old / "out" / name / file.name).read_bytes() == file.read_bytes(), file
 
 
+def test_its_results_are_of_no_branch(old: Path, night: Make) -> None:
+    place = old / "archive"
+    run = engine(open_archive(str(place)))
+    assert len(chosen(run, 'branch = ""')) == len(NAMES) and not chosen(run, 'branch = "main"')
+    call("archive", "add", night(), "--archive", place, "--branch", "main")
+    for _ in range(2):  # As they were added, and in one file.
+        run = engine(open_archive(str(place)))
+        assert [one.name for one in chosen(run, 'branch = "main"')] == ["night-000"]
+        assert len(chosen(run, 'branch != "main"')) == len(NAMES)
+        compact(open_archive(str(place)))
+    assert "main" in call("archive", "list", "--archive", place)
+
+
+def test_it_is_compacted_without_a_result_of_today(old: Path) -> None:
+    compact(open_archive(str(old / "archive")))
+    assert len(chosen(engine(open_archive(str(old / "archive"))), 'branch = ""')) == len(NAMES)
+
+
 def test_it_takes_results_of_today_and_is_compacted(old: Path, night: Make) -> None:
     place = old / "archive"
     add_all(str(place), [night()], "m", strict=True)

@@ -38,6 +38,9 @@ MachineOption = Annotated[
     str | None,
     typer.Option(help="Machine that measured the results.", show_default="this one's name"),
 ]
+BranchOption = Annotated[
+    str, typer.Option(help="Branch that was measured, for --where 'branch = \"main\"'.")
+]
 WhereOption = Annotated[
     str | None, typer.Option(help="Choose by the index, as 'study = \"nightly\"'.")
 ]
@@ -55,13 +58,14 @@ def add(
     *,
     archive: ArchiveOption = "archive",
     machine: MachineOption = None,
+    branch: BranchOption = "",
 ) -> None:
     """Add results; an archive is made where there is none."""
     for one in results:
         existing.result(one)
     from pentathlon.cli import archive as work
 
-    work.add(archive, results, machine)
+    work.add(archive, results, machine, branch)
 
 
 @app.command(no_args_is_help=True)
@@ -70,11 +74,12 @@ def sync(
     *,
     archive: ArchiveOption = "archive",
     machine: MachineOption = None,
+    branch: BranchOption = "",
 ) -> None:
     """Add every ended result of a directory that the archive has not."""
     from pentathlon.cli import archive as work
 
-    work.sync(archive, directory, machine)
+    work.sync(archive, directory, machine, branch)
 
 
 @app.command("list")
