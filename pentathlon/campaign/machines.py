@@ -108,12 +108,15 @@ class Slurm(Table):
 class Machines(Table):
     """The whole file."""
 
-    machines: tuple[Machine, ...] = Field(alias="machine", min_length=1)
+    machines: tuple[Machine, ...] = Field(alias="machine")
     slurm: Slurm = Slurm()
 
     @field_validator("machines", mode="before")
     @classmethod
     def _tuple(cls, value: Any) -> Any:
+        # A least length would count entries that are wrong as none.
+        if isinstance(value, list | tuple) and not value:
+            raise ValueError("has 0 entries; give at least 1")
         return tuple(value) if isinstance(value, list) else value
 
 

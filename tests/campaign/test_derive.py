@@ -105,5 +105,6 @@ def test_a_machine_that_names_an_unknown_system(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_file(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(StudyError, match=words):
+    with pytest.raises(StudyError, match=words) as found:
         machines(tmp_path, text)
+    assert len(found.value.problems) == 1
