@@ -1,5 +1,6 @@
 """Another machine over ssh(1): a real server, the real client, the scripted and the real agent."""
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -24,6 +25,7 @@ from pentathlon.study.reach import Ssh
 from pentathlon.targets.ssh.target import SshTarget
 from tests.fakes.messages import documents
 from tests.targets.conftest import (
+    END_S,
     RUN,
     FakeSettings,
     FakeSystem,
@@ -174,6 +176,55 @@ for _, event in session.run(Request(session="x", workloads=[spin]), 60, 120):
     # The journal on this side holds the rest; the next session puts it back.
     with target(server, real_agent, state).boot(BOOT_S):
         pass
+
+
+def clients() -> set[int]:
+    """The clients ssh(1) that this test has started."""
+    found = set()
+    for pid in descendants():
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/exe").readlink().name == "ssh":
+                found.add(pid)
+    return found
+
+
+def clients_ended() -> bool:
+    """Whether they are gone, where they need a moment for it."""
+    deadline = time.monotonic() + END_S
+    while clients() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not clients()
+
+
+def test_a_question_dies_with_the_experimenter(server: Sshd, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    code = """
+import sys
+from pentathlon.targets.ssh.client import Address
+Address("bench", config=sys.argv[1]).ask(f"echo $$ >{sys.argv[2]}; exec sleep 600", 600.0)
+"""
+    command = [sys.executable, "-c", code, str(server.config), str(asked)]
+    with subprocess.Popen(command) as process:
+        deadline = time.monotonic() + BOOT_S
+        while not (asked.exists() and asked.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert clients()
+        process.kill()
+    try:
+        assert clients_ended()
+    finally:
+        # What it asked for is nothing that the machine over there would end by itself.
+        processes.kill(int(asked.read_text()))
+
+
+def test_a_connection_that_the_configuration_would_keep_ends_with_the_session(
+    server: Sshd, real_agent: Path, state: Path
+) -> None:
+    text = server.config.read_text()
+    server.config.write_text(f"{text}    ControlMaster auto\n    ControlPersist yes\n")
+    with target(server, real_agent, state).boot(BOOT_S):
+        assert clients()
+    assert clients_ended()
 
 
 def test_what_a_power_cut_left_is_removed_by_the_next_session(

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
@@ -67,6 +68,8 @@ class Address:
             "ServerAliveCountMax": "3",
             # What the user's configuration may add, and what would spoil the channel.
             "RemoteCommand": "none",
+            # A connection that goes to the background would outlive this program.
+            "ControlPersist": "no",
             "ClearAllForwardings": "yes",
             "PermitLocalCommand": "no",
         }
@@ -117,13 +120,7 @@ class Address:
     def ask_line(self, line: str, timeout_s: float = PROBE_S) -> str:
         """As `ask`, for a line that the login shell there understands, whatever shell that is."""
         try:
-            done = subprocess.run(
-                self.alone(line),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=timeout_s,
-                check=False,
-            )
+            done = call(self.alone(line), timeout_s)
         except subprocess.TimeoutExpired as error:
             raise TargetUnavailable(f"{self.host} did not answer within {timeout_s:g} s") from error
         lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
@@ -145,6 +142,35 @@ class Address:
     def record(self) -> dict[str, Any]:
         """What the plan keeps: nothing that is secret."""
         return {"host": self.host, "user": self.user, "port": self.port, "jump": self.jump}
+
+
+def call(
+    command: Sequence[str],
+    timeout_s: float,
+    *,
+    file: IO[bytes] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run ssh(1) to its end; it dies with this program.
+
+    A client that outlives a killed program can still be connecting. Its script would then choose a
+    boot, or restart the machine, after the next start of Pentathlon has taken the way back.
+
+    Args:
+        file: its standard input; None: empty.
+        environment: None: that of this program.
+
+    Raises:
+        subprocess.TimeoutExpired: it did not end in time, and was killed.
+    """
+    return subprocess.run(
+        launch.wrap(command),
+        stdin=subprocess.DEVNULL if file is None else file,
+        capture_output=True,
+        timeout=timeout_s,
+        env=environment,
+        check=False,
+    )
 
 
 def remote(script: str, *words: str) -> str:

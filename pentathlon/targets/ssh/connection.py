@@ -23,7 +23,7 @@ from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.agent import AGENT, GRAPHICS
-from pentathlon.targets.ssh.client import BROKEN, Address
+from pentathlon.targets.ssh.client import BROKEN, Address, call
 
 END_S = 20.0
 """Longest time for the end of the connection, in seconds."""
@@ -143,8 +143,7 @@ class Connection:
         Raises:
             TargetError: it failed; its last words.
         """
-        with Path(os.devnull).open("rb") as nothing:
-            done, output = self._feed("a script", nothing, script, *words)
+        done, output = self._feed("a script", None, script, *words)
         if done.returncode:
             raise TargetError(f"{self._address.host}: {output}")
         return done.stdout.decode(errors="replace")
@@ -161,17 +160,15 @@ class Connection:
             raise TargetError(f"files could not be copied to {host}: {output}")
 
     def _feed(
-        self, what: str, file: IO[bytes], script: str, *words: str
+        self, what: str, file: IO[bytes] | None, script: str, *words: str
     ) -> tuple[subprocess.CompletedProcess[bytes], str]:
         """Run a script there that reads a file; how it ended, and the last line of its errors."""
         try:
-            done = subprocess.run(
+            done = call(
                 self._address.shared(self.local, script, *words),
-                stdin=file,
-                capture_output=True,
-                timeout=COPY_S,
-                env=os.environ | {processes.TOKEN: self.token},
-                check=False,
+                COPY_S,
+                file=file,
+                environment=os.environ | {processes.TOKEN: self.token},
             )
         except subprocess.TimeoutExpired as error:
             raise TargetError(f"{what} was not copied within {COPY_S:g} s") from error

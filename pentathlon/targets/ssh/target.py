@@ -22,7 +22,7 @@ from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.boots import stay
 from pentathlon.targets.ssh.boots.into import Boots
-from pentathlon.targets.ssh.client import BROKEN, Address, remote
+from pentathlon.targets.ssh.client import BROKEN, Address, call, remote
 from pentathlon.targets.ssh.connection import Connection
 from pentathlon.targets.ssh.descriptor import KIND
 from pentathlon.targets.ssh.occupancy import copy_proc, owner, refuse_others, taken
@@ -443,9 +443,7 @@ class SshTarget(RemoteTarget):
         command = self.address.once(self.reboot_command)
         try:
             # The connection may break before the command has an exit status.
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
-            )
+            done = call(command, stay.COMMAND_S)
         except subprocess.TimeoutExpired:
             pass
         else:

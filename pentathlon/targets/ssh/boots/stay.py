@@ -23,7 +23,7 @@ from pentathlon.targets.ssh.boots import own, running
 from pentathlon.targets.ssh.boots.loader import disarm_all
 from pentathlon.targets.ssh.boots.methods import LOADERS
 from pentathlon.targets.ssh.boots.running import Running
-from pentathlon.targets.ssh.client import Address
+from pentathlon.targets.ssh.client import Address, call
 from pentathlon.targets.ssh.power.controller import PowerSpec, Supply, controller
 from pentathlon.targets.ssh.windows import running as windows
 
@@ -119,13 +119,7 @@ class Machine:
 
     def _restart(self, command: list[str]) -> None:
         try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=COMMAND_S,
-                check=False,
-            )
+            done = call(command, COMMAND_S)
         except subprocess.TimeoutExpired:
             return
         # The connection may break before the command has an exit status.

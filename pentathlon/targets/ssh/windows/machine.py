@@ -15,13 +15,15 @@ from typing import Any
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
-from pentathlon.targets.ssh.client import BROKEN, PROBE_S, Address
+from pentathlon.targets.ssh.client import BROKEN, PROBE_S, Address, call
 from pentathlon.targets.ssh.windows import shell
 from pentathlon.targets.ssh.windows.files import Files
 from pentathlon.targets.windows_build import AGENT
 
 REBOOT = ("shutdown.exe", "/r", "/t", "0", "/f")
 POLL_S = 1.0
+RESTART_S = 30.0
+"""Longest time for a command that restarts a machine to take the connection with it, in seconds."""
 
 THERE = "pentathlon-there-"
 """How the directories of sessions are called over there (agent/crates/session/src/home.rs)."""
@@ -161,10 +163,7 @@ class WindowsMachine:
     def _restart(self, line: str) -> None:
         try:
             # The connection may break before the command has an exit status.
-            done = subprocess.run(
-                self.address.alone(line),
-                stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False,
-            )  # fmt: skip
+            done = call(self.address.alone(line), RESTART_S)
         except subprocess.TimeoutExpired:
             return
         if done.returncode not in (0, BROKEN):
