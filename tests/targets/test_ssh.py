@@ -152,6 +152,9 @@ def connections(server: int) -> list[int]:
 def test_a_killed_experimenter_leaves_nothing_over_there(
     server: Sshd, real_agent: Path, state: Path, tmp_path: Path
 ) -> None:
+    # Not even a connection that the user's configuration would keep in the background.
+    text = server.config.read_text()
+    server.config.write_text(f"{text}    ControlMaster auto\n    ControlPersist yes\n")
     code = """
 import sys, os, signal
 from pathlib import Path
@@ -170,9 +173,10 @@ for _, event in session.run(Request(session="x", workloads=[spin]), 60, 120):
     done = subprocess.run(command, stderr=subprocess.PIPE, check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL, done.stderr
     deadline = time.monotonic() + 10
-    while left_there(server) and time.monotonic() < deadline:
+    while (left_there(server) or connections(server.pid)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not left_there(server)
+    assert not connections(server.pid)
     # The journal on this side holds the rest; the next session puts it back.
     with target(server, real_agent, state).boot(BOOT_S):
         pass
@@ -215,16 +219,6 @@ Address("bench", config=sys.argv[1]).ask(f"echo $$ >{sys.argv[2]}; exec sleep 60
     finally:
         # What it asked for is nothing that the machine over there would end by itself.
         processes.kill(int(asked.read_text()))
-
-
-def test_a_connection_that_the_configuration_would_keep_ends_with_the_session(
-    server: Sshd, real_agent: Path, state: Path
-) -> None:
-    text = server.config.read_text()
-    server.config.write_text(f"{text}    ControlMaster auto\n    ControlPersist yes\n")
-    with target(server, real_agent, state).boot(BOOT_S):
-        assert clients()
-    assert clients_ended()
 
 
 def test_what_a_power_cut_left_is_removed_by_the_next_session(
