@@ -13,6 +13,9 @@ use pentathlon_protocol::{
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
 
+/// A batch is taken to last at least so long, in ns.
+const SHORTEST_NS: f64 = 1.0;
+
 /// Repetitions and length of the timed batches.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
@@ -257,7 +260,8 @@ impl<'a> Context<'a> {
             phase,
             process: self.process,
             iteration,
-            value: quantity.value(operations, elapsed_ns.max(f64::MIN_POSITIVE)),
+            // A first batch can end within one tick of the clock, and a rate has to be a number.
+            value: quantity.value(operations, elapsed_ns.max(SHORTEST_NS)),
             batch: operations,
             elapsed_ns: elapsed_ns as u64,
             checksum: format!("{checksum:#x}"),

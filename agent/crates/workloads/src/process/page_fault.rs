@@ -165,9 +165,22 @@ impl Touched {
                 self.pages
             )));
         }
+        // Linux reads 16 pages or more around one, and an emulator of programs (qemu-user) does
+        // not pass the advice against it on.
+        if self.major_faults * FEWEST_READ_AROUND <= self.pages {
+            return Err(Failure::Unsupported(format!(
+                "{} of {} touches of a dropped page were major faults: the system reads the pages \
+                 around one too, although it is advised not to (madvise(2), MADV_RANDOM)",
+                self.major_faults, self.pages
+            )));
+        }
         enough(self.major_faults, self.pages, "major")
     }
 }
+
+/// Pages of a fault from which on it is one of a system that reads neighbours too.
+#[cfg(target_os = "linux")]
+const FEWEST_READ_AROUND: u64 = 8;
 
 #[cfg(any(target_os = "linux", windows))]
 fn enough(faults: u64, pages: u64, kind: &str) -> Result<(), Failure> {
@@ -352,6 +365,10 @@ mod tests {
         assert_eq!(found(3, 1000).was_major(), Ok(()));
         assert!(matches!(
             found(1000, 0).was_major(),
+            Err(Failure::Unsupported(_))
+        ));
+        assert!(matches!(
+            found(900, 63).was_major(),
             Err(Failure::Unsupported(_))
         ));
         assert!(matches!(

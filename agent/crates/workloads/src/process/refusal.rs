@@ -21,11 +21,11 @@ pub fn of_fork(error: &io::Error) -> Failure {
 
 /// A fork copies the calling thread alone, so a process with others must not be measured by it.
 pub fn unless_single_threaded() -> Result<(), Failure> {
-    // Where the system does not report, the worker's own promise stands: it starts no thread.
-    let Ok(threads) = std::fs::read_dir("/proc/self/task") else {
-        return Ok(());
-    };
-    match threads.count() {
+    // Where the system does not report, the worker's own promise stands: it starts no thread. An
+    // emulator of programs (qemu-user) reports 0 for its guest, and its own threads in the folder
+    // /proc/self/task.
+    let threads = std::fs::read_to_string("/proc/self/stat").map(|text| threads_in(&text));
+    match threads.ok().flatten().unwrap_or(0) {
         0 | 1 => Ok(()),
         count => Err(Failure::Invalid(format!(
             "the worker has {count} threads, and fork is measured from a process with one"
@@ -33,9 +33,27 @@ pub fn unless_single_threaded() -> Result<(), Failure> {
     }
 }
 
+/// The number of threads in the text of /proc/PID/stat (proc(5), field 20). The name before it, in
+/// parentheses, may hold any character.
+fn threads_in(stat: &str) -> Option<u32> {
+    const AFTER_NAME: usize = 17;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(AFTER_NAME)?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_are_counted() {
+        let text = |count: &str| {
+            format!("7 (a) 9 b)) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 {count} 0 5 1 2")
+        };
+        assert_eq!(threads_in(&text("3")), Some(3));
+        assert_eq!(threads_in("7 (a) S 1"), None);
+        assert_eq!(threads_in(&text("x")), None);
+    }
 
     #[test]
     fn a_limit_on_processes_is_distinguished_from_a_forbidden_call() {
