@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from pentathlon.archive.adding import add_all
 from pentathlon.archive.compact import compact
-from pentathlon.archive.engines import engine
+from pentathlon.archive.engines import Spark, engine
 from pentathlon.archive.log import open_archive
 from pentathlon.archive.reading import chosen
 from pentathlon.cli.main import app
@@ -76,6 +76,20 @@ def test_its_results_are_of_no_branch(old: Path, night: Make) -> None:
         assert len(chosen(run, 'branch != "main"')) == len(NAMES)
         compact(open_archive(str(place)))
     assert "main" in call("archive", "list", "--archive", place)
+
+
+def test_spark_finds_no_branch_in_it_either(old: Path, night: Make) -> None:
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
+    place = str(old / "archive")
+    for branch, held in (("", len(NAMES)), ("main", 0)):
+        archive = open_archive(place)
+        run = Spark(archive, archive.contents(), "local[1]")
+        assert len(chosen(run, f'branch = "{branch}"')) == held
+    add_all(place, [night()], "m", strict=True, branch="main")
+    archive = open_archive(place)
+    run = Spark(archive, archive.contents(), "local[1]")
+    assert [one.name for one in chosen(run, 'branch = "main"')] == ["night-000"]
+    assert len(chosen(run, 'branch != "main"')) == len(NAMES)
 
 
 def test_it_is_compacted_without_a_result_of_today(old: Path) -> None:
