@@ -25,7 +25,6 @@ NAMES = "|".join(kind.name for kind in KINDS)
 IP = "a word of ip(8), or a field of what it prints"
 KEY = "the key of [[system]] of that name, which a kind takes"
 WORD = "a field of that name, of a workload, a step or a file of another tool"
-MOVED = "kinds of a campaign's study, whose systems become those of other machines"
 OTHER = {
     ("cli/try_command.py", "command"): WORD,
     ("evaluate/facts.py", "command"): "the area of workloads that are commands of the user's own",
@@ -38,7 +37,7 @@ OTHER = {
     ): "a table of a study file, which is printed to be pasted into one",
     ("study/boot.py", "command"): "a way of choosing a boot, and of switching a machine off and on",
     ("study/commands/model.py", "command"): WORD,
-    ("study/commands/words.py", "command"): "the name of a workload whose words have none",
+    ("study/commands/command_line.py", "command"): "the name of a workload whose words have none",
     ("study/messages.py", "command"): WORD,
     ("study/plan.py", "command"): WORD,
     ("study/preparation.py", "command"): WORD,
@@ -55,9 +54,7 @@ OTHER = {
     ("study/code.py", "ssh"): KEY,
     ("study/messages.py", "ssh"): KEY,
     ("testbed/ends.py", "ssh"): KEY,
-    ("campaign/derive.py", "local"): MOVED,
-    ("campaign/derive.py", "netns"): MOVED,
-    ("campaign/derive.py", "ssh"): MOVED,
+    ("campaign/derive.py", "ssh"): KEY,
     ("campaign/machines.py", "command"): WORD,
     ("cli/commands/campaign.py", "ssh"): "the engine of campaigns of that name",
     ("evaluate/fleet/alike.py", "ssh"): KEY,

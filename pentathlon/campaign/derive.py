@@ -17,10 +17,9 @@ from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.study.absolute import absolute
 from pentathlon.study.problems import Problem
 from pentathlon.study.write import to_toml
+from pentathlon.targets import registry
 
 REACH = ("host", "user", "port", "key", "jump", "config")
-MOVABLE = ("local", "netns", "ssh")
-"""Targets of systems that are those of the machine; others bring their own machine along."""
 
 
 class Unfit(Exception):
@@ -92,7 +91,9 @@ def _lay_over(system: dict[str, Any], machine: Machine, place: int) -> None:
 
 
 def _movable(target: Any, machine: Machine, place: int, wanted: str) -> None:
-    if isinstance(target, str) and target not in (*MOVABLE, wanted):
+    kind = registry.find(target) if isinstance(target, str) else None
+    # An unknown one is refused with the study.
+    if kind is not None and not kind.movable and target != wanted:
         raise Unfit(
             Problem(
                 ("system", place, "target"),

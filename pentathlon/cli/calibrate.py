@@ -88,9 +88,7 @@ def _ready(
 
 def _keep(result: Result) -> None:
     if result.study.imported:
-        raise InputError(
-            f"{result.path} was imported: it says nothing of how this machine measures"
-        )
+        raise InputError(f"{result.path} was imported: it does not show how this machine measures")
     from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
     from pentathlon.evaluate.planning.calibration import calibrate as judge  # noqa: PLC0415
 

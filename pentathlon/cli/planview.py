@@ -110,16 +110,28 @@ def _workloads(plan: Plan, estimates: Estimates | None) -> RenderableType:
         table.add_column(name)
     if estimates is not None:
         table.add_column(f"time in one {start}", justify="right")
-    for number, step in enumerate(next(iter(plan.steps.values()))):
+    steps = next(iter(plan.steps.values()))
+    for number, step in enumerate(steps):
+        if step.visit:  # Its first visit has the row.
+            continue
+        visits = [number]
+        while number + len(visits) < len(steps) and steps[number + len(visits)].visit:
+            visits.append(number + len(visits))
         processes = f"{step.processes} processes x " if step.processes > 1 else ""
+        iterations = sum(steps[one].iterations for one in visits)
+        apart = f" in {len(visits)} visits, each" if len(visits) > 1 else ""
         row = [
             step.workload,
             step.suite,
-            f"{processes}{step.iterations} + {step.warmup} warm-up",
+            f"{processes}{iterations}{apart} + {step.warmup} warm-up",
             "one run" if step.workload in plan.commands else f"{step.sample_ms:g} ms",
         ]
         if estimates is not None:
-            times = [e.steps_s[number] for e in estimates.values() if e.problem is None]
+            times = [
+                sum(e.steps_s[one] for one in visits)
+                for e in estimates.values()
+                if e.problem is None
+            ]
             row.append(_range(times))
         table.add_row(*row)
     return Padding(table, (1, 0, 0, 0))

@@ -15,7 +15,7 @@ from pentathlon.cli.system_report import named
 from pentathlon.machine.choices import Choice
 from pentathlon.safeio.suggestion import listing
 from pentathlon.study import dependence
-from pentathlon.study.commands.words import WordError
+from pentathlon.study.commands.command_line import WordError
 from pentathlon.study.factorial.expand import keys_of
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import Kind

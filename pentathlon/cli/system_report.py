@@ -10,7 +10,7 @@ from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import err, out
 from pentathlon.doctor.system_report import AREA, report
 from pentathlon.machine.undo_journal import default_state_dir
-from pentathlon.study.commands.words import WordError, system
+from pentathlon.study.commands.command_line import WordError, system
 from pentathlon.study.load import parse_study
 from pentathlon.study.system import System
 from pentathlon.study.write import to_toml

@@ -68,6 +68,11 @@ def fit(ready: Ready, most_s: float, measure: Callable[[], SpreadPilot | str]) -
             f"{ready.estimates[problems[0]].problem}"
         )
     procedure = ready.plan.study.procedure
+    if any(step.visit for own in ready.plan.steps.values() for step in own):
+        raise InputError(
+            "--limit chooses the number of iterations, which this study divides into visits; leave "
+            "out visits in the study, or --limit"
+        )
     least = max(FEWEST_BLOCKS, procedure.installs)
     if _blocks(ready, _with_iterations(procedure, 1), most_s) < least:
         once = _all(ready, _with_iterations(procedure, 1))

@@ -26,8 +26,7 @@ from pentathlon.packs.pack import PREFIX
 from pentathlon.procedure.runner import Judge
 from pentathlon.safeio.escaping import one_line
 from pentathlon.store.query import load_result
-from pentathlon.study.commands.model import KNOWN_UNITS
-from pentathlon.study.commands.words import (
+from pentathlon.study.commands.command_line import (
     WORKLOAD,
     Command,
     WordError,
@@ -36,6 +35,7 @@ from pentathlon.study.commands.words import (
     commands,
     system,
 )
+from pentathlon.study.commands.model import KNOWN_UNITS
 from pentathlon.study.counting import count_text
 from pentathlon.study.problems import Problem, StudyError
 from pentathlon.study.starts import noun

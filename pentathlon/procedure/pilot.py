@@ -111,24 +111,7 @@ def pilot(
     """
     steps = plan.steps[name]
     estimate = SystemEstimate()
-    weights: list[Weights] = []
-    short: list[Step] = []
-    for step in steps:
-        workload = catalog.workload(step.workload)
-        parameters, weight = thin(step, workload)
-        weights.append(weight)
-        short.append(
-            step.model_copy(
-                update={
-                    "parameters": parameters,
-                    "iterations": 1,
-                    "warmup": 0,
-                    "processes": 1,
-                    "sample_ms": min(PILOT_SAMPLE_MS, step.sample_ms),
-                    "timeout_s": min(_pilot_limit(workload), step.timeout_s),
-                }
-            )
-        )
+    short, weights, places = _shortened(steps, catalog)
     began = time.monotonic()
     answers: list[Message] = []
     try:
@@ -157,8 +140,9 @@ def pilot(
     whole = time.monotonic() - began
     measured = 0.0
     for index, step in enumerate(steps):
-        own = [one for one in answers if index_of(one.event) == index]
-        measured += _span(own)
+        own = [one for one in answers if index_of(one.event) == places[index]]
+        if not step.visit:
+            measured += _span(own)
         workload = catalog.workload(step.workload)
         estimate.steps_s[index], size = estimate_step(step, own, weights[index], workload)
         more = step.model_copy(update={"iterations": step.iterations + 1})
@@ -166,7 +150,8 @@ def pilot(
         estimate.repeated_s[index] = longer - estimate.steps_s[index]
         estimate.reduced_s[index] = _reduced_s(step, own, workload, plan.study.procedure)
         if any(isinstance(e, events.Error) and e.kind == "timeout" for e, _ in own):
-            estimate.cut = (*estimate.cut, step.workload)
+            if not step.visit:
+                estimate.cut = (*estimate.cut, step.workload)
             estimate.steps_s[index] = step.processes * step.timeout_s
             estimate.reduced_s[index] = estimate.steps_s[index]
         estimate.journal_bytes += size
@@ -175,6 +160,36 @@ def pilot(
         _bytes(one) for one in answers if isinstance(one.event, events.Inventory)
     )
     return estimate
+
+
+def _shortened(
+    steps: Sequence[Step], catalog: Catalog
+) -> tuple[list[Step], list[Weights], list[int]]:
+    """The steps of the pilot; for each step of the plan what is left out, and which one it is."""
+    short: list[Step] = []
+    weights: list[Weights] = []
+    places: list[int] = []
+    for step in steps:
+        workload = catalog.workload(step.workload)
+        parameters, weight = thin(step, workload)
+        weights.append(weight)
+        if step.visit:  # The first visit stands for the others.
+            places.append(places[-1])
+            continue
+        places.append(len(short))
+        short.append(
+            step.model_copy(
+                update={
+                    "parameters": parameters,
+                    "iterations": 1,
+                    "warmup": 0,
+                    "processes": 1,
+                    "sample_ms": min(PILOT_SAMPLE_MS, step.sample_ms),
+                    "timeout_s": min(_pilot_limit(workload), step.timeout_s),
+                }
+            )
+        )
+    return short, weights, places
 
 
 def _reduced_s(

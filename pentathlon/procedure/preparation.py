@@ -119,6 +119,8 @@ class Preparer:
         times = self._times(name, step) or 0
         for repetition in range(times):
             for planned in self.plan.steps[name]:
+                if planned.visit:  # Each workload is trained once.
+                    continue
                 yield f"{planned.workload}#{repetition + 1}"
 
     def _times(self, name: str, step: PlannedStep) -> int | None:
@@ -151,7 +153,7 @@ class Preparer:
         if (why := self._why_not_trained(name, step, target)) is not None:
             return (*why, {})
         workload = unit.rpartition("#")[0]
-        [one] = [planned for planned in self.plan.steps[name] if planned.workload == workload]
+        one = next(step for step in self.plan.steps[name] if step.workload == workload)
         return self._train(one, target)
 
     def _record(self, target: Target) -> Answer:

@@ -262,13 +262,21 @@ class TableBuilder:
             "unit": event.unit,
             "direction": event.direction,
             "phase": event.phase,
-            "iteration": event.iteration,
+            "iteration": self._iteration(record.system, step, event),
             "elapsed_ns": event.elapsed_ns,
             "checksum": event.checksum,
             "t_ns": event.t_ns,
             "utc": record.utc,
             **{name: counters.get(name) for name in BESIDE},
         }
+
+    def _iteration(self, system: str, step: int, event: Measured) -> int:
+        """Its number among those of all visits of the boot."""
+        planned = self.plan.steps[system][step]
+        before = planned.first_iteration
+        if event.phase == "warmup":
+            before = planned.visit * planned.warmup
+        return before + event.iteration
 
     def _case(self, workload: str, case: Case) -> tuple[str, str]:
         # A study has few cases and many samples of each.

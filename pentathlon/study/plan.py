@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic import (
@@ -57,13 +57,16 @@ class _Part(BaseModel):
 
 
 class Step(_Part):
-    """One workload with its parameters, in every boot of one system.
+    """One workload with its parameters, in every boot of one system; or one visit to it.
 
     Attributes:
         parameters: every parameter of the workload, defaults filled in.
         qualified: the system gives the workload parameters of its own.
         timeout_s: longest time of one process of the workload, in seconds.
         command: words of the system's own, instead of those of the workload's table.
+        visit: the number of the visit, from 0. The visits to a workload are steps one after the
+            other in the system's list.
+        first_iteration: the number of its first iteration among those of all visits.
     """
 
     suite: str
@@ -76,14 +79,35 @@ class Step(_Part):
     sample_ms: float
     timeout_s: float
     command: tuple[str, ...] | None = None
+    visit: int = 0
+    first_iteration: int = 0
 
     @model_serializer(mode="wrap")
-    def _without_command(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A step without an own command is written as before there were any."""
+    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A step without an own command or visits is written as before there were any."""
         written: dict[str, Any] = handler(self)
         if written.get("command", "") is None:
             del written["command"]
+        for name in ("visit", "first_iteration"):
+            if written.get(name) == 0:
+                del written[name]
         return written
+
+    def visits(self, count: int) -> Iterator[Step]:
+        """The step divided into visits, with an equal share of its iterations in each.
+
+        Args:
+            count: the most; there are no more than iterations. The first ones have one more where
+                the iterations cannot be shared out evenly.
+        """
+        count = min(count, self.iterations)
+        done = 0
+        for visit in range(count):
+            share = (self.iterations + count - 1 - visit) // count
+            yield self.model_copy(
+                update={"iterations": share, "visit": visit, "first_iteration": done}
+            )
+            done += share
 
     def task(self) -> WorkloadRequest:
         """The step as an entry of the agent's request."""
@@ -354,8 +378,20 @@ def _block(study: Study, steps: Mapping[str, Sequence[Step]], block: int) -> tup
     names = [system.name for system in study.systems]
     numbers = {name: step_numbers(steps[name]) for name in names}
     # Steps that several systems have stand in one order in all of them.
-    keys = list(dict.fromkeys(key for name in names for key in numbers[name]))
-    common = order_of(keys, study.seed, "block", block)
+    keys = {
+        key: steps[name][number].visit for name in names for key, number in numbers[name].items()
+    }
+    common = [
+        key
+        for visit in range(max(keys.values(), default=0) + 1)
+        for key in order_of(
+            [key for key, own in keys.items() if own == visit],
+            study.seed,
+            "block",
+            block,
+            *(("visit", visit) if visit else ()),
+        )
+    ]
     return tuple(
         Boot(
             system=name,
@@ -393,9 +429,13 @@ def _steps(study: Study, system: System, catalog: Catalog) -> tuple[Step, ...]:
                         continue
                     taken.add(workload.id)
                 chosen.append((suite, choice, workload))
-    return tuple(
-        _step(study.procedure, system, *one, command=study.command(one[2].id)) for one in chosen
-    )
+    found: list[Step] = []
+    for suite, choice, workload in chosen:
+        command = study.command(workload.id)
+        step = _step(study.procedure, system, suite, choice, workload, command=command)
+        apart = command is None and workload.hosts == 1 and step.processes == 1
+        found += step.visits(_first(choice.visits, study.procedure.visits) if apart else 1)
+    return tuple(found)
 
 
 def _step(

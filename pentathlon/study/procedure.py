@@ -29,6 +29,10 @@ class Procedure(Table):
     """How often every system is made anew, with its share of the blocks after each time."""
     iterations: int = Field(default=3, ge=1, le=100_000)
     """Measured samples of each case in each process."""
+    visits: int = Field(default=1, ge=1, le=1_000)
+    """Into how many visits the iterations of a workload are divided. The visits lie apart: each
+    boot goes through all workloads so many times. Commands, workloads between hosts and workloads
+    in several processes have one visit."""
     warmup: int = Field(default=1, ge=0, le=100_000)
     """Samples of each case before the measured ones; reported, never counted."""
     processes: int = Field(default=1, ge=1, le=1_000)
@@ -50,11 +54,13 @@ class Procedure(Table):
     ("published"), or steps."""
 
     @model_serializer(mode="wrap")
-    def _without_pairing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A procedure that states no pairing is written as before there was any."""
+    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A procedure that states no pairing or visits is written as before there were any."""
         written: dict[str, Any] = handler(self)
         if written.get("pairing", "") is None:
             del written["pairing"]
+        if written.get("visits") == 1:
+            del written["visits"]
         return written
 
     @field_validator("steps", mode="before")

@@ -6,7 +6,9 @@ from typing import Any
 
 from pydantic import (
     Field,
+    SerializerFunctionWrapHandler,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -23,8 +25,17 @@ class WorkloadChoice(Table):
     iterations: int | None = Field(default=None, ge=1, le=100_000)
     warmup: int | None = Field(default=None, ge=0, le=100_000)
     processes: int | None = Field(default=None, ge=1, le=1_000)
+    visits: int | None = Field(default=None, ge=1, le=1_000)
     sample_ms: float | None = Field(default=None, gt=0, le=60_000)
     timeout_s: float | None = Field(default=None, gt=0, le=86_400)
+
+    @model_serializer(mode="wrap")
+    def _without_visits(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """An entry that states no visits is written as before there were any."""
+        written: dict[str, Any] = handler(self)
+        if written.get("visits", "") is None:
+            del written["visits"]
+        return written
 
     @model_validator(mode="before")
     @classmethod

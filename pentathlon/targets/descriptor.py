@@ -152,6 +152,8 @@ class Kind:
         concurrent: whether several of its systems can be alive at once on this machine, of which
             only one works at a time.
         programs: programs of this machine that it needs.
+        movable: whether its systems are the machine itself, so that in a campaign they can be
+            those of another machine, reached in another way.
         scheduled: what makes the target of a system that a batch scheduler booted for one job,
             as `target`; None: its systems are no machines, so the same.
         doctor: the class of what is looked at and got for it, "MODULE:CLASS".
@@ -173,6 +175,7 @@ class Kind:
     end: End | None = None
     concurrent: bool = False
     programs: tuple[Program, ...] = ()
+    movable: bool = False
     scheduled: str | None = None
     doctor: str = "pentathlon.targets.descriptor:Doctor"
 

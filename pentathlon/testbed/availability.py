@@ -11,9 +11,9 @@ import numpy as np
 
 from pentathlon.protocol.requests.session import Placement
 from pentathlon.protocol.requests.works import Soak
-from pentathlon.testbed.answers.counters import HostCounters
-from pentathlon.testbed.answers.jobs import Stopped
 from pentathlon.testbed.endpoint import Endpoint
+from pentathlon.testbed.replies.counters import HostCounters
+from pentathlon.testbed.replies.jobs import Stopped
 
 CALIBRATION_S = 0.5
 """How long the CPU hogs run with nothing beside them, before each trial, in seconds."""

@@ -31,14 +31,14 @@ from pentathlon.protocol.requests.commands import (
 from pentathlon.protocol.requests.works import Program, Work
 from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.session import ProcessSession
-from pentathlon.testbed.answers import captures, jobs, opening
-from pentathlon.testbed.answers.captures import Records
-from pentathlon.testbed.answers.fields import Fields
-from pentathlon.testbed.answers.jobs import Stopped
-from pentathlon.testbed.answers.programs import Performed
-from pentathlon.testbed.answers.settings import Set
-from pentathlon.testbed.answers.trials import Ready, Received, Sent
-from pentathlon.testbed.answers.verbs import READERS
+from pentathlon.testbed.replies import captures, jobs, opening
+from pentathlon.testbed.replies.captures import Records
+from pentathlon.testbed.replies.fields import Fields
+from pentathlon.testbed.replies.jobs import Stopped
+from pentathlon.testbed.replies.programs import Performed
+from pentathlon.testbed.replies.settings import Set
+from pentathlon.testbed.replies.trials import Ready, Received, Sent
+from pentathlon.testbed.replies.verbs import READERS
 
 ANSWER_S = 30.0
 """Longest time for an answer to a command that measures nothing, in seconds."""
@@ -105,7 +105,7 @@ class Endpoint:
             self.refused[version] = refused["reason"]
 
     def execute(self, command: Command, timeout_s: float = ANSWER_S) -> Any:
-        """Give a command; its answering event, as `testbed.answers` types it.
+        """Give a command; its answering event, as `testbed.replies` types it.
 
         Raises:
             AnswerRefused: the answer is none.

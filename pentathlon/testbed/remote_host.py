@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
-from pentathlon.testbed.answers.settings import Set
 from pentathlon.testbed.endpoint import Endpoint
+from pentathlon.testbed.replies.settings import Set
 
 LOOK_S = 30.0
 """Longest time for a look at the machine, in seconds."""

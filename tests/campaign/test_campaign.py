@@ -74,9 +74,11 @@ def test_two_machines_and_their_fleet(shop: Shop) -> None:
     assert [one.name for one in fleet.machines] == ["one", "two"]
     [beta] = {round(r.percent or 0, -1) for r in fleet.rows if r.workload == "fake.beta"}
     assert beta == -10.0
-    assert "2 machines say little of others" in done.out
+    assert "2 machines are a small sample" in done.out
     page = (shop.directory / "c" / "fleet.html").read_text()
     assert "<svg" in page and "one" in page and "http" not in page.replace("http-equiv", "")
+    for term in ("term-heterogeneity", "term-fleet", "term-ratio-of-speeds"):
+        assert f'href="#{term}"' in page and f'id="{term}"' in page
     status = shop.call("campaign", "status", "c", "--json")
     assert status.code == 0
     assert [(one["machine"], one["state"]) for one in json.loads(status.out)] == [

@@ -218,7 +218,7 @@ def test_every_command_on_results_works(here: Path, options: tuple[str, ...]) ->
 def test_commands_that_need_a_run_say_why_they_cannot(here: Path) -> None:
     into = two_systems(here)
     assert "it was imported" in refused("plan", "--allocate", into)
-    assert "it says nothing of how this machine measures" in refused("calibrate", "--result", into)
+    assert "it does not show how this machine measures" in refused("calibrate", "--result", into)
     assert "is finished; there is nothing to resume" in refused("run", "--resume", into)
     assert "has no trial between two hosts" in refused("packets", into)
 

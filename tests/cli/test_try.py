@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 
 from pentathlon.protocol import agent
-from pentathlon.study.commands.words import WordError, check_userland, command, commands, system
+from pentathlon.study.commands.command_line import (
+    WordError,
+    check_userland,
+    command,
+    commands,
+    system,
+)
 from pentathlon.targets.uml import kernels
 from tests.cli.conftest import Done, Shop
 
@@ -129,7 +135,10 @@ def test_a_difference_between_what_systems_did_is_no_comparison(real: Shop) -> N
     ("words", "stated"),
     [
         (["--on", "umll:6.1", "--", "x"], '"umll" is no kind of system; did you mean "uml"?'),
-        (["--on", "local:6.1", "--", "x"], '"6.1" says nothing of a system; write it as local:KEY'),
+        (
+            ["--on", "local:6.1", "--", "x"],
+            '"6.1" is no setting of a system; write it as local:KEY',
+        ),
         (["--on", "uml", "--", "x"], "--on uml: kernel: is missing"),
         (
             ["--on", "local:transparent_hugpage=never", "--", "x"],

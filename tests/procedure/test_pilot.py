@@ -123,6 +123,22 @@ def try_one(target: ScriptedTarget) -> Any:
     return pilot(scripted.plan(), target.name, scripted.catalog(), target)
 
 
+def test_the_first_visit_stands_for_the_others() -> None:
+    plan = scripted.plan(iterations=3)
+    steps = tuple(one for step in plan.steps["a"] for one in step.visits(3))
+    apart = plan.model_copy(update={"steps": {**plan.steps, "a": steps}})
+    asked: list[dict[str, Any]] = []
+
+    def play(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
+        asked.extend(request["workloads"])
+        yield from well(request, boot)
+
+    estimate = pilot(apart, "a", scripted.catalog(), ScriptedTarget("a", play))
+    assert [one["id"] for one in asked] == ["w.one", "w.two", "w.three"]
+    assert sorted(estimate.steps_s) == list(range(9))
+    assert len({estimate.steps_s[number] for number in range(3)}) == 1
+
+
 def test_one_boot_with_one_batch() -> None:
     requests: list[dict[str, Any]] = []
 

@@ -71,6 +71,52 @@ def test_patterns(catalog: Catalog) -> None:
     ]
 
 
+def test_visits_divide_the_iterations(catalog: Catalog) -> None:
+    text = GOOD.replace("[procedure]", "[procedure]\nvisits = 3")
+    assert text != GOOD
+    plan = plan_of(text, catalog)
+    own = [
+        (step.visit, step.first_iteration, step.iterations)
+        for step in plan.steps["a"]
+        if step.workload == "fake.alpha"
+    ]
+    assert own == [(0, 0, 2), (1, 2, 1), (2, 3, 1)], "four iterations in three visits"
+    few = [step.iterations for step in plan.steps["a"] if step.workload == "other.delta"]
+    assert few == [1, 1], "no more visits than iterations"
+    rounds = set()
+    for block in plan.blocks:
+        for boot in block:
+            steps = [plan.steps[boot.system][number] for number in boot.steps]
+            assert [step.visit for step in steps] == sorted(step.visit for step in steps)
+            for visit in range(2):
+                names = [step.workload for step in steps if step.visit == visit]
+                assert len(set(names)) == len(names) > 2
+                rounds.add((visit, tuple(names)))
+    assert len({names for _, names in rounds}) > 2, "each visit has an order of its own"
+    assert Plan.from_json(plan.canonical()) == plan
+
+
+def test_a_plan_with_one_visit_is_written_as_before_there_were_visits(
+    study: Study, catalog: Catalog
+) -> None:
+    text = make_plan(study, catalog, TARGETS).canonical()
+    assert "visit" not in text and "first_iteration" not in text
+
+
+def test_an_entry_has_visits_of_its_own(catalog: Catalog) -> None:
+    head = GOOD[: GOOD.index("[[suite]]")]
+    entry = '{ id = "fake.beta", visits = 2, iterations = 2 }'
+    suite = f'{head}[[suite]]\nname = "s"\nworkloads = ["fake.alpha", {entry}]\n'
+    steps = plan_of(suite, catalog).steps["a"]
+    assert [(step.workload, step.iterations) for step in steps] == [
+        ("fake.alpha", 4),
+        ("fake.beta", 1),
+        ("fake.beta", 1),
+    ]
+    apart = suite.replace("visits = 2,", "visits = 2, processes = 2,")
+    assert [step.iterations for step in plan_of(apart, catalog).steps["a"]] == [4, 2]
+
+
 def test_the_same_seed_gives_the_same_plan_in_another_process(catalog: Catalog) -> None:
     code = (
         "from pentathlon.study.order import order_of\n"

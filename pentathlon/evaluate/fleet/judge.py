@@ -109,7 +109,7 @@ def _cautions(judged: Mapping[str, Evaluation], kept: Mapping[str, ResultLike]) 
     count = len(judged)
     if count < FEW_MACHINES:
         found.append(
-            f"{count_text(count, 'machine')} say little of others: the interval over machines is "
+            f"{count_text(count, 'machine')} are a small sample: the interval over machines is "
             f"that of {count} values"
         )
     ids: dict[str, str] = {}

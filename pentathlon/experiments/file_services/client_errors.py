@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from pentathlon.experiments.file_services.protocols.base import Family
-from pentathlon.testbed.answers.programs import Performed
+from pentathlon.testbed.replies.programs import Performed
 
 COMMON: Final = (
     (r"Permission denied \(|[Pp]assword.*incorrect",

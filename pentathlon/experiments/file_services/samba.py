@@ -11,7 +11,7 @@ from typing import Final
 from pentathlon.experiments.file_services.server import Server
 from pentathlon.experiments.file_services.spec import Setup
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.testbed.answers.programs import Performed
+from pentathlon.testbed.replies.programs import Performed
 
 PORT: Final = 445
 SHARE: Final = "office"

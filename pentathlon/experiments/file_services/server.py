@@ -14,8 +14,8 @@ from typing import Self
 from pentathlon.experiments.file_services.workdir import Place
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol.requests.works import RunProgram
-from pentathlon.testbed.answers.programs import Ended
 from pentathlon.testbed.endpoint import Endpoint
+from pentathlon.testbed.replies.programs import Ended
 
 FAULT = re.compile("(?i)fail|error|unable|cannot|denied|too long|in use")
 """What the line of a log has that reports why its program did not start."""

@@ -17,8 +17,8 @@ from pentathlon.experiments.file_services.protocols.base import Family, Service
 from pentathlon.experiments.file_services.spec import Setup, TaskSpec
 from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.machine.errors import TargetError
-from pentathlon.testbed.answers.programs import Performed
 from pentathlon.testbed.endpoint import CommandError
+from pentathlon.testbed.replies.programs import Performed
 
 PATIENCE_S = 60.0
 """Time that a task gets beyond four times what its link should need, in seconds."""

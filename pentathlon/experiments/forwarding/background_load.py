@@ -13,11 +13,11 @@ from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.protocol.events import JsonObject
 from pentathlon.protocol.requests.session import Placement
 from pentathlon.protocol.requests.works import Compete, Ping, Watch, Work
-from pentathlon.testbed.answers.counters import Reading
-from pentathlon.testbed.answers.jobs import Batch, Pinged, Stopped, Watched
 from pentathlon.testbed.availability import cpu_hog, units_per_second
 from pentathlon.testbed.cables import BACK
 from pentathlon.testbed.endpoint import CommandError, Endpoint
+from pentathlon.testbed.replies.counters import Reading
+from pentathlon.testbed.replies.jobs import Batch, Pinged, Stopped, Watched
 
 READING_S = 2.0
 """Time between two readings of the counters, as salah2010 §2.2 has it (sar -P ALL 2 3)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pentathlon.testbed.answers.counters import HostCounters, Reading, Rows
+from pentathlon.testbed.replies.counters import HostCounters, Reading, Rows
 
 RECEIVE = "NET_RX"
 """The soft interrupt in which received packets are handled (/proc/softirqs)."""

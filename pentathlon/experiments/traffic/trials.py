@@ -19,9 +19,9 @@ from pentathlon.protocol.requests.commands import (
     SendFlow,
 )
 from pentathlon.study.flows import Flow
-from pentathlon.testbed.answers.counters import HostCounters
-from pentathlon.testbed.answers.trials import FlowReceived, FlowSent
 from pentathlon.testbed.endpoint import CommandError, Endpoint
+from pentathlon.testbed.replies.counters import HostCounters
+from pentathlon.testbed.replies.trials import FlowReceived, FlowSent
 from pentathlon.testbed.trial import Task
 
 QUIET_MS = 200

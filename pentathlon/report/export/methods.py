@@ -160,10 +160,13 @@ def _measured(evaluation: Evaluation, plan: Plan) -> Iterator[str]:
             "Within a block the systems were alive at once; batches of small working sets "
             "alternated between them."
         )
+    visits = max(step.visit for own in plan.steps.values() for step in own) + 1
+    apart = f", divided into up to {visits} visits spread over the {start}" if visits > 1 else ""
     yield (
         f"In each {start} every workload ran in {count_text(study.processes, 'process')} with "
         f"{count_text(study.warmup, 'iteration')} of warm-up and "
-        f"{count_text(study.iterations, 'counted iteration')} each{_timed(plan, study.sample_ms)}."
+        f"{count_text(study.iterations, 'counted iteration')} each"
+        f"{_timed(plan, study.sample_ms)}{apart}."
     )
     if study.stopping and plan.study.procedure.stopping.rule == "looks":
         yield f"The study could stop early ({study.stopping}) ⟦lan1983⟧."

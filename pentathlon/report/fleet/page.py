@@ -14,7 +14,8 @@ from pentathlon.evaluate.display import is_known, signed_percent
 from pentathlon.evaluate.estimators.ratio import log_of
 from pentathlon.evaluate.fleet.model import Fleet, FleetMean, FleetRowResult
 from pentathlon.report.answer import sentence
-from pentathlon.report.fleet import words
+from pentathlon.report.fleet import sentences
+from pentathlon.report.html.labels import Labels
 from pentathlon.report.html.page import asset
 from pentathlon.report.html.view import GLYPHS
 from pentathlon.store.files import write_whole
@@ -73,23 +74,24 @@ def render(fleet: Fleet) -> str:
             systems=[
                 {
                     "mean": mean,
-                    "sentence": words.mean_sentence(fleet, mean),
-                    "counts": words.counts(fleet, mean.system),
+                    "sentence": sentences.mean_sentence(fleet, mean),
+                    "counts": sentences.counts(fleet, mean.system),
                     "plot": plot(mean),
                     "rows": [
                         {
                             "row": row,
                             "plot": plot(row),
-                            "tau": words.tau_text(row.spread),
-                            "share": words.i_squared_text(row.spread),
-                            "disagree": words.disagree_text(row, level),
+                            "tau": sentences.tau_text(row.spread),
+                            "share": sentences.i_squared_text(row.spread),
+                            "disagree": sentences.disagree_text(row, level),
                         }
                         for row in fleet.rows_of(mean.system)
                     ],
                 }
                 for mean in fleet.means
             ],
-            footer=words.footer(fleet),
+            footer=sentences.footer(fleet),
+            label=Labels(),
         )
     )
 
@@ -126,7 +128,7 @@ def plot(row: FleetRowResult | FleetMean) -> Plot | None:
             x=place(log_of(percent)),
             left=place(log_of(percent if low is None else low)),
             right=place(log_of(percent if high is None else high)),
-            text=f"{signed_percent(percent)} % {words.interval(low, high)}",
+            text=f"{signed_percent(percent)} % {sentences.interval(low, high)}",
             odd=odd,
             fleet=whole,
         )
@@ -142,6 +144,6 @@ def _environment() -> Environment:
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     made.filters.update(
-        signed=signed_percent, interval=lambda one: words.interval(*one), sentence=sentence
+        signed=signed_percent, interval=lambda one: sentences.interval(*one), sentence=sentence
     )
     return made

@@ -8,7 +8,7 @@ from rich.text import Text
 from pentathlon.evaluate.display import signed_percent
 from pentathlon.evaluate.fleet.model import Fleet, FleetRowResult
 from pentathlon.report.answer import sentence
-from pentathlon.report.fleet import words
+from pentathlon.report.fleet import sentences
 from pentathlon.report.terminal.opening import SIGNS, STYLES
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
@@ -33,15 +33,15 @@ def render(fleet: Fleet, console: Console, *, full: bool = False) -> None:
         console.print(Text(f"! {sentence(one_line(text))}", style="magenta"), soft_wrap=True)
     for mean in fleet.means:
         console.print()
-        console.print(Text(words.mean_sentence(fleet, mean), style="bold"))
+        console.print(Text(sentences.mean_sentence(fleet, mean), style="bold"))
         line = Text("  ")
-        for place, (verdict, number, text) in enumerate(words.counts(fleet, mean.system)):
+        for place, (verdict, number, text) in enumerate(sentences.counts(fleet, mean.system)):
             line.append(" · " if place else "", style="dim")
             line.append(f"{number} ", style="bold")
             line.append(text, style=STYLES[verdict.sign])
         console.print(line)
         _table(fleet, fleet.rows_of(mean.system), console, full)
-    console.print(Text(f"\n{words.footer(fleet)}", style="dim"))
+    console.print(Text(f"\n{sentences.footer(fleet)}", style="dim"))
 
 
 def _telling(row: FleetRowResult, level: float) -> bool:
@@ -70,17 +70,17 @@ def _table(fleet: Fleet, rows: list[FleetRowResult], console: Console, full: boo
             table.add_row(
                 Text(f"{row.title}, {row.case_text}" if row.case_text else row.title),
                 "" if row.percent is None else f"{sign}{signed_percent(row.percent)}",
-                Text(words.interval(row.low_percent, row.high_percent)),
-                words.tau_text(row.spread),
+                Text(sentences.interval(row.low_percent, row.high_percent)),
+                sentences.tau_text(row.spread),
                 verdict,
-                Text(words.disagree_text(row, level)),
+                Text(sentences.disagree_text(row, level)),
             )
             if full:
                 for one in row.machines:
                     table.add_row(
                         Text(f"  {one.machine}", style="dim"),
                         "" if one.percent is None else signed_percent(one.percent),
-                        Text(words.interval(one.low_percent, one.high_percent), style="dim"),
+                        Text(sentences.interval(one.low_percent, one.high_percent), style="dim"),
                         "",
                         Text(one.words, style="dim"),
                         Text("" if one.counted else f"not counted: {one.reason}", style="dim"),

@@ -23,12 +23,15 @@ LABELS: Mapping[str, str] = {
     "for all effects": "family of tests",
     "how to read the verdicts": "verdict",
     "interval": "confidence interval",
+    "i²": "I²",
+    "interval over machines": "fleet",
     "iterations": "iteration",
     "layer": "layer",
     "metric": "metric",
     "open": "open",
     "plan, sha-256": "plan hash",
     "post hoc": "post hoc",
+    "plan": "plan hash",
     "process starts": "boot",
     "region of equivalence": "region of equivalence",
     "samples": "sample",
@@ -44,6 +47,7 @@ LABELS: Mapping[str, str] = {
     "together": "aggregate",
     "verdict": "verdict",
     "verdicts by area": "verdict",
+    "τ": "heterogeneity",
     "warm-up": "warm-up",
     "weight": "weight",
     "workload": "workload",
@@ -56,6 +60,11 @@ class Labels:
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
+        self._linked: set[str] = set()
+
+    def glossary(self) -> list[tuple[str, str, str]]:
+        """The entries of all terms that were linked so far."""
+        return terms.of(self._linked)
 
     def section(self) -> str:
         """Begin a section: its first mentions are links again."""
@@ -69,11 +78,14 @@ class Labels:
         if term is None or term in self._seen:
             return shown
         self._seen.add(term)
+        self._linked.add(term)
         return terms.link(shown, term)
 
     def text(self, text: str) -> Markup:
         """Running text, in which only technical terms are links."""
-        return terms.marked(text, self._seen)
+        shown = terms.marked(text, self._seen)
+        self._linked |= self._seen & terms.TERMS.keys()
+        return shown
 
     def verdict(self, value: str, words: str, meaning: str) -> Markup:
         """The words of a verdict; the first time a link to what it means."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from importlib import resources
 
 from markupsafe import Markup, escape
@@ -46,14 +46,24 @@ FACTORIAL = frozenset({"arm", "factor", "interaction"})
 """Terms of a factorial design."""
 
 
+FLEET = frozenset({"fleet", "heterogeneity", "I²"})
+"""Terms of a campaign."""
+
+
 def entries(*, post_hoc: bool, factorial: bool) -> list[tuple[str, str, str]]:
     """(term, what it means, anchor) of every entry.
 
     A report without a choice after the measurement, or without a factorial design, does not have
-    the words for one.
+    the words for one; the report of one machine has none for fleets.
     """
     unused = (frozenset() if post_hoc else {"post hoc"}) | (frozenset() if factorial else FACTORIAL)
+    unused |= FLEET
     return [(term, text, anchor(term)) for term, text in TERMS.items() if term not in unused]
+
+
+def of(used: Set[str]) -> list[tuple[str, str, str]]:
+    """The entries of some terms."""
+    return [(term, text, anchor(term)) for term, text in TERMS.items() if term in used]
 
 
 def link(text: str, term: str) -> Markup:

@@ -11,6 +11,7 @@ KIND = Kind(
     needs="any user; most settings need root",
     settings=EVERY,
     concurrent=True,
+    movable=True,
     scheduled="pentathlon.targets.local.scheduled:ScheduledTarget",
     end=End(pair="loopback"),
 )

@@ -11,6 +11,7 @@ KIND = Kind(
     needs="root, or any user where the kernel allows user namespaces",
     settings=EVERY,
     concurrent=True,
+    movable=True,
     end=End(pair="veth", link="namespace", forwards=True),
     programs=(Program("unshare", "util-linux"), Program("ip", "iproute2")),
 )

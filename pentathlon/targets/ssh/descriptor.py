@@ -18,6 +18,7 @@ KIND = Kind(
     # Whether it is Linux or Windows shows when it is reached; each has reasons for the other's.
     idle_tasks=("sync", "fstrim", "drop_caches", "process_idle_tasks"),
     end=End(link="cable", forwards=True),
+    movable=True,
     programs=(
         Program("ssh", "openssh-client"),
         Program("ipmitool", "ipmitool", "power controllers by IPMI"),

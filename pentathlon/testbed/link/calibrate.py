@@ -15,12 +15,12 @@ from pentathlon.machine.errors import TargetError
 from pentathlon.protocol.lateness import quantile_ns
 from pentathlon.protocol.requests.emulation import Probe, ProbeSend
 from pentathlon.study.link_profile import DIRECTIONS, HEADER_BYTES, Direction, Way
-from pentathlon.testbed.answers.fields import Fields
-from pentathlon.testbed.answers.jobs import Probed
 from pentathlon.testbed.link.judge import Figures, Measured, Verdict, judge, median_jitter_ms
 from pentathlon.testbed.link.probes import Delays, TooFew, delays, once, rate_kbit
 from pentathlon.testbed.link.statistics import Statistics
 from pentathlon.testbed.link.testbed import SIDES, LinkTestbed, Side
+from pentathlon.testbed.replies.fields import Fields
+from pentathlon.testbed.replies.jobs import Probed
 
 PORT = 4799
 SENDER: dict[Direction, Side] = {"up": "client", "down": "server"}

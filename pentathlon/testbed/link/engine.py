@@ -9,10 +9,10 @@ from typing import Literal, Protocol, cast
 from pentathlon.protocol.requests.commands import Order
 from pentathlon.protocol.requests.emulation import Emulate
 from pentathlon.study.link_profile import DIRECTIONS, Profile
-from pentathlon.testbed.answers.line import Line, follows
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.link import request
 from pentathlon.testbed.link.statistics import Statistics
+from pentathlon.testbed.replies.line import Line, follows
 
 JOB = "link"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from pentathlon.testbed.answers.line import Lateness
+from pentathlon.testbed.replies.line import Lateness
 
 
 class WayStatistics(TypedDict):

@@ -18,8 +18,8 @@ from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.targets.local.target import LocalTarget
 from pentathlon.targets.netns.target import probe
 from pentathlon.testbed import hosts
-from pentathlon.testbed.answers.trials import Ready
 from pentathlon.testbed.endpoint import Endpoint
+from pentathlon.testbed.replies.trials import Ready
 from pentathlon.testbed.trial import Task
 from tests.experiments.traffic.relay import Relay
 from tests.fakes.catalogs import metrics

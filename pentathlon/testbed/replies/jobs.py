@@ -7,11 +7,11 @@ from typing import Any, Final, TypedDict
 
 from pentathlon.protocol.requests.commands import Start
 from pentathlon.safeio.clipping import described
-from pentathlon.testbed.answers import counters
-from pentathlon.testbed.answers.counters import Reading
-from pentathlon.testbed.answers.fields import LATEST_NS, NAME, WORDS, Fields
-from pentathlon.testbed.answers.line import line
-from pentathlon.testbed.answers.programs import ended
+from pentathlon.testbed.replies import counters
+from pentathlon.testbed.replies.counters import Reading
+from pentathlon.testbed.replies.fields import LATEST_NS, NAME, WORDS, Fields
+from pentathlon.testbed.replies.line import line
+from pentathlon.testbed.replies.programs import ended
 
 MOST_THREADS: Final = 1 << 16
 MOST_REASONS: Final = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final, TypedDict
 
-from pentathlon.testbed.answers.fields import MOST_UNSIGNED, NAME, Fields
+from pentathlon.testbed.replies.fields import MOST_UNSIGNED, NAME, Fields
 
 DROPS: Final = ("mtu", "queue", "codel", "loss", "cut", "refused", "ring")
 """Causes by which frames do not come through."""

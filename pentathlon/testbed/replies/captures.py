@@ -8,7 +8,7 @@ from typing import Final, TypedDict
 
 from pentathlon.packets import records
 from pentathlon.protocol.requests import commands
-from pentathlon.testbed.answers.fields import Fields
+from pentathlon.testbed.replies.fields import Fields
 
 CAPTURE: Final = "capture"
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from pentathlon.protocol.requests import commands
 from pentathlon.protocol.requests.commands import Clock, Command
-from pentathlon.testbed.answers import captures, jobs, programs, settings, trials
-from pentathlon.testbed.answers.fields import Fields
-from pentathlon.testbed.answers.line import Line, line
+from pentathlon.testbed.replies import captures, jobs, programs, settings, trials
+from pentathlon.testbed.replies.fields import Fields
+from pentathlon.testbed.replies.line import Line, line
 
 
 def _line(answer: Fields, _: Command) -> Line:

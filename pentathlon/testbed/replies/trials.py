@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Final, TypedDict
 
 from pentathlon.protocol.requests.commands import Finish, Listen, Send
-from pentathlon.testbed.answers import counters
-from pentathlon.testbed.answers.counters import HostCounters
-from pentathlon.testbed.answers.fields import NAME, Fields
+from pentathlon.testbed.replies import counters
+from pentathlon.testbed.replies.counters import HostCounters
+from pentathlon.testbed.replies.fields import NAME, Fields
 
 MOST_PORT: Final = 65_535
 

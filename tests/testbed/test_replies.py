@@ -6,8 +6,8 @@ from copy import deepcopy
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from pentathlon.testbed.answers import captures, jobs, line, programs, settings, trials
-from pentathlon.testbed.answers.verbs import READERS
+from pentathlon.testbed.replies import captures, jobs, line, programs, settings, trials
+from pentathlon.testbed.replies.verbs import READERS
 from tests.protocol.conftest import schema  # noqa: F401
 from tests.protocol.test_schema import Described, kinds
 from tests.targets.conftest import real_agent  # noqa: F401

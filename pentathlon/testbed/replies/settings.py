@@ -6,7 +6,7 @@ from ipaddress import ip_address, ip_interface
 from typing import TypedDict
 
 from pentathlon.protocol.requests import commands
-from pentathlon.testbed.answers.fields import NAME, Fields
+from pentathlon.testbed.replies.fields import NAME, Fields
 
 
 class RefusedAddress(TypedDict):

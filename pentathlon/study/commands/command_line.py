@@ -65,7 +65,7 @@ def system(text: str) -> dict[str, Any]:
             raise WordError(f'"{name}:{part}": a comma separates parts: {name}:{before},{after}')
         if not equals:
             if place or kind.alone is None:
-                text = f'"{part}" says nothing of a system; write it as {name}:KEY=VALUE'
+                text = f'"{part}" is no setting of a system; write it as {name}:KEY=VALUE'
                 raise WordError(text)
             key, value = kind.alone, part
         _put(table, kind, key, _value(key, value))
@@ -168,7 +168,7 @@ def command(words: Sequence[str], directory: Path) -> Command:
     last name.
 
     A single word with blanks is a command line: it is taken apart as a shell would, and a shell
-    runs it if it says more than words.
+    runs it if more than words are meant.
 
     Raises:
         WordError: the quotes of a command line are not closed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias, TypedDict
 
-from pentathlon.testbed.answers.fields import MOST_UNSIGNED, Fields
+from pentathlon.testbed.replies.fields import MOST_UNSIGNED, Fields
 
 Rows: TypeAlias = dict[str, list[int]]
 """Name of a row -> its numbers, often one for each CPU."""

@@ -1,4 +1,4 @@
-"""What an endpoint says of itself before it takes commands."""
+"""What an endpoint states of itself before it takes commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pentathlon.packets.clocks import Counter
-from pentathlon.testbed.answers.fields import MOST_UNSIGNED, NAME, Fields
+from pentathlon.testbed.replies.fields import MOST_UNSIGNED, NAME, Fields
 
 TICKS_NS: Final = (1e-6, 1e9)
 """Shortest and longest step of a counter, ns."""
@@ -17,8 +17,8 @@ class Opening:
     """The `endpoint` event.
 
     Attributes:
-        timer: what its times are counted by; None: it does not say.
-        kernel: which boot of which kernel it runs on; None: its system does not say.
+        timer: what its times are counted by; None: it does not state it.
+        kernel: which boot of which kernel it runs on; None: its system does not state it.
     """
 
     timer: Counter | None

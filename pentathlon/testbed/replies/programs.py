@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, TypedDict
 
 from pentathlon.protocol.requests.commands import Perform
-from pentathlon.testbed.answers.fields import WORDS, Fields
+from pentathlon.testbed.replies.fields import WORDS, Fields
 
 MOST_STATUS: Final = (1 << 31) - 1
 
