@@ -4,7 +4,8 @@ Usage: python benches/beside_hyperfine.py [ROUNDS]
 
 Needs hyperfine (Debian: hyperfine) in the search path. In each round both measure each command, the
 order of the two changing from round to round; the figure is the median over rounds of the ratio of
-their medians.
+their medians. hyperfine's commands get the variables that those of `try` have: a shell's loop has
+been 6 % slower with the variables of a login.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ COMMANDS = (
     ["true"],
 )
 RUNS = 30
+USUAL = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def hyperfine(command: list[str], place: Path) -> float:
@@ -34,9 +36,11 @@ def hyperfine(command: list[str], place: Path) -> float:
     file = place / "times.json"
     words = " ".join(f"'{word}'" for word in command)
     options = ["-N", "--warmup", "1", "--runs", str(RUNS), "--style", "none"]
+    variables = {"PATH": USUAL, "HOME": str(place), "TMPDIR": str(place), "LC_ALL": "C.UTF-8"}
     subprocess.run(
-        ["hyperfine", *options, "--export-json", file, words], check=True, capture_output=True
-    )
+        ["hyperfine", *options, "--export-json", file, words],
+        check=True, capture_output=True, env=variables,
+    )  # fmt: skip
     return float(json.loads(file.read_text())["results"][0]["median"])
 
 

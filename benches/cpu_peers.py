@@ -3,9 +3,9 @@ beside zlib and `zstd -b`.
 
 Every row is `one / two`: of rates, so that above 1 one is faster, and of CPU time for π, where two
 is ours. The file codecs get the same bytes as their peers (`corpus.py`). Programs that are missing
-(openssl, zstd; for π and the twins a C compiler with libgmp-dev, libssl-dev and libzstd-dev) are
-named and left out; zlib-ng (the package `zlib-ng` of PyPI) is compared where it can be imported.
-Exit status: 0 compared, 1 no peer was found or a run failed.
+(openssl, zstd; for π and the counterparts a C compiler with libgmp-dev, libssl-dev and libzstd-dev)
+are named and left out; zlib-ng (the package `zlib-ng` of PyPI) is compared where it can be
+imported. Exit status: 0 compared, 1 no peer was found or a run failed.
 
     python benches/cpu_peers.py --digits 1048576 4194304 --only pi
 """
@@ -41,8 +41,8 @@ AES_BYTES = 1 << 20
 SECRET_BYTES = 4 << 20
 """The default of cpu.encrypt and of cpu.compress."""
 RSA = (512, 1024)
-Twins = dict[tuple[str, str], str | None]
-"""Compiled twins by their source and the library in them."""
+Counterparts = dict[tuple[str, str], str | None]
+"""Compiled counterparts by their source and the library in them."""
 Compared = tuple[dict[str, Measure], list[Ratio]]
 """Sides, and the rows that they make."""
 
@@ -147,22 +147,22 @@ def ciphers(program: Path, place: Place, rounds: int) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sources = {"openssl": ["-lcrypto"], "AWS-LC": aws_lc()}
-        twins = {
+        counterparts = {
             (source, library): turns.built(f"{source}.c", folder / f"{source}-{library}", *flags)
             for source in ("evp", "rsa")
             for library, flags in sources.items()
             if flags is not None
         }
         if sources["AWS-LC"] is None:
-            print("no twins by AWS-LC: its sources and library are missing")
-        for sides, rows in (*aes(program, place, twins), *rsa(program, place, twins)):
+            print("no counterparts by AWS-LC: its sources and library are missing")
+        for sides, rows in (*aes(program, place, counterparts), *rsa(program, place, counterparts)):
             turns.tell(turns.measured(sides, rounds), rows)
     return 1
 
 
 def aws_lc() -> list[str] | None:
-    """What compiles a twin with the agent's own library: `aws-lc-sys`, the sources of that crate,
-    and libaws_lc_*_crypto.a, which cargo made of them, in PENTATHLON_PEERS."""
+    """What compiles a counterpart with the agent's own library: `aws-lc-sys`, the sources of that
+    crate, and libaws_lc_*_crypto.a, which cargo made of them, in PENTATHLON_PEERS."""
     peers = Path(os.environ.get("PENTATHLON_PEERS", "."))
     sources = peers / "aws-lc-sys"
     built = next(peers.glob("libaws_lc_*_crypto.a"), None)
@@ -172,18 +172,18 @@ def aws_lc() -> list[str] | None:
     return [*(f"-I{sources / name}" for name in headers), str(built), "-pthread"]
 
 
-def by_twin(place: Place, program: str, *arguments: str | int) -> float:
+def by_counterpart(place: Place, program: str, *arguments: str | int) -> float:
     command = [*place.command(), program, *map(str, arguments)]
     return number(r"^rate: ([\d.]+)$", turns.output(command))
 
 
-def aes(program: Path, place: Place, twins: Twins) -> Iterator[Compared]:
+def aes(program: Path, place: Place, counterparts: Counterparts) -> Iterator[Compared]:
     """Files by AES-GCM, blocks by AES-CBC."""
     directions: tuple[tuple[str, list[str], int], ...] = (
         ("encrypt", [], 1),
         ("decrypt", ["-decrypt"], 0),
     )
-    own, theirs = twins.get(("evp", "AWS-LC")), twins.get(("evp", "openssl"))
+    own, theirs = counterparts.get(("evp", "AWS-LC")), counterparts.get(("evp", "openssl"))
     for direction, option, flag in directions:
         name = "aes-128-gcm"
         secret = partial(ours, program, place, f"cpu.{direction}", {"bytes": SECRET_BYTES})
@@ -198,24 +198,32 @@ def aes(program: Path, place: Place, twins: Twins) -> Iterator[Compared]:
             ("ours without VAES", "openssl", "these instructions hidden from ours"),
         ]
         if theirs:
-            sides["twin"] = partial(by_twin, place, theirs, name, SECRET_BYTES, flag)
-            sides["apart twin"] = partial(by_twin, place, theirs, name, SECRET_BYTES, flag, "apart")
+            sides["counterpart"] = partial(by_counterpart, place, theirs, name, SECRET_BYTES, flag)
+            sides["apart counterpart"] = partial(
+                by_counterpart, place, theirs, name, SECRET_BYTES, flag, "apart"
+            )
             rows += [
-                ("openssl", "twin", "user CPU time of a second beside the median of 5 ms"),
+                ("openssl", "counterpart", "user CPU time of a second beside the median of 5 ms"),
                 (
                     "ours without VAES",
-                    "apart twin",
+                    "apart counterpart",
                     "libcrypto from one buffer to another, as ours",
                 ),
             ]
         if own:
-            sides["AWS-LC twin"] = partial(by_twin, place, own, name, SECRET_BYTES, flag)
-            sides["AWS-LC apart twin"] = partial(
-                by_twin, place, own, name, SECRET_BYTES, flag, "apart"
+            sides["AWS-LC counterpart"] = partial(
+                by_counterpart, place, own, name, SECRET_BYTES, flag
+            )
+            sides["AWS-LC apart counterpart"] = partial(
+                by_counterpart, place, own, name, SECRET_BYTES, flag, "apart"
             )
             rows += [
-                ("ours", "AWS-LC apart twin", "ours' library, from one buffer to another"),
-                ("AWS-LC apart twin", "AWS-LC twin", "one buffer to another beside in place"),
+                ("ours", "AWS-LC apart counterpart", "ours' library, from one buffer to another"),
+                (
+                    "AWS-LC apart counterpart",
+                    "AWS-LC counterpart",
+                    "one buffer to another beside in place",
+                ),
             ]
         what = f"AES-128-GCM, {direction}, 4 MiB, MB/s"
         yield sides, [Ratio(what, *row) for row in rows]
@@ -231,18 +239,22 @@ def aes(program: Path, place: Place, twins: Twins) -> Iterator[Compared]:
             }
             rows = [("ours", "openssl", "")]
             if theirs:
-                sides["twin"] = partial(by_twin, place, theirs, name, AES_BYTES, flag)
+                sides["counterpart"] = partial(by_counterpart, place, theirs, name, AES_BYTES, flag)
                 rows += [
-                    ("ours", "twin", "libcrypto, timed as ours"),
-                    ("openssl", "twin", "user CPU time of a second beside the median of 5 ms"),
+                    ("ours", "counterpart", "libcrypto, timed as ours"),
+                    (
+                        "openssl",
+                        "counterpart",
+                        "user CPU time of a second beside the median of 5 ms",
+                    ),
                 ]
             what = f"AES-{bits}-CBC, {direction}, 1 MiB, MB/s"
             yield sides, [Ratio(what, *row) for row in rows]
 
 
-def rsa(program: Path, place: Place, twins: Twins) -> Iterator[Compared]:
+def rsa(program: Path, place: Place, counterparts: Counterparts) -> Iterator[Compared]:
     """Both directions of both lengths of key."""
-    own, theirs = twins.get(("rsa", "AWS-LC")), twins.get(("rsa", "openssl"))
+    own, theirs = counterparts.get(("rsa", "AWS-LC")), counterparts.get(("rsa", "openssl"))
     for bits in RSA:
         for direction, key, padded in (
             ("encrypt", "public", "verify"),
@@ -257,40 +269,40 @@ def rsa(program: Path, place: Place, twins: Twins) -> Iterator[Compared]:
             }
             rows = [("ours", "openssl", "ours: the bare primitive; openssl pads and blinds")]
             if own:
-                sides["AWS-LC twin"] = partial(by_twin, place, own, bits, key)
-                rows.append(("ours", "AWS-LC twin", "the primitive of ours' library, in C"))
+                sides["AWS-LC counterpart"] = partial(by_counterpart, place, own, bits, key)
+                rows.append(("ours", "AWS-LC counterpart", "the primitive of ours' library, in C"))
             if theirs:
-                sides["bare twin"] = partial(by_twin, place, theirs, bits, key)
-                sides["padding twin"] = partial(by_twin, place, theirs, bits, padded)
+                sides["bare counterpart"] = partial(by_counterpart, place, theirs, bits, key)
+                sides["padding counterpart"] = partial(by_counterpart, place, theirs, bits, padded)
                 rows += [
-                    ("ours", "bare twin", "libcrypto's bare primitive"),
-                    ("openssl", "padding twin", "the same, timed as ours"),
-                    ("padding twin", "bare twin", "what padding and blinding cost"),
+                    ("ours", "bare counterpart", "libcrypto's bare primitive"),
+                    ("openssl", "padding counterpart", "the same, timed as ours"),
+                    ("padding counterpart", "bare counterpart", "what padding and blinding cost"),
                 ]
             if key == "public" and own and theirs:
-                sides["AWS-LC's power"] = partial(by_twin, place, own, bits, "power")
-                sides["openssl's power"] = partial(by_twin, place, theirs, bits, "power")
+                sides["AWS-LC's power"] = partial(by_counterpart, place, own, bits, "power")
+                sides["openssl's power"] = partial(by_counterpart, place, theirs, bits, "power")
                 rows += [
                     ("ours", "AWS-LC's power", "what is not conversions, locks and memory"),
-                    ("bare twin", "openssl's power", "the same of libcrypto's"),
+                    ("bare counterpart", "openssl's power", "the same of libcrypto's"),
                     ("AWS-LC's power", "openssl's power", "two libraries"),
                 ]
             yield sides, [Ratio(f"RSA-{bits}, {key} key, us", *row) for row in rows]
 
 
 def zlib_ng_flags() -> list[str]:
-    """What compiles a twin with zlib-ng: a build in the folder `zlib-ng` of PENTATHLON_PEERS, or
-    the one installed."""
+    """What compiles a counterpart with zlib-ng: a build in the folder `zlib-ng` of
+    PENTATHLON_PEERS, or the one installed."""
     made = Path(os.environ.get("PENTATHLON_PEERS", ".")) / "zlib-ng"
     return [f"-I{made}", str(made / "libz-ng.a")] if made.is_dir() else ["-lz-ng"]
 
 
 def zstd_sys() -> list[str] | None:
-    """What compiles a twin with the agent's own version: `zstd-sys`, the sources of that crate, in
-    PENTATHLON_PEERS."""
+    """What compiles a counterpart with the agent's own version: `zstd-sys`, the sources of that
+    crate, in PENTATHLON_PEERS."""
     library = Path(os.environ.get("PENTATHLON_PEERS", ".")) / "zstd-sys/zstd/lib"
     if not library.is_dir():
-        print("no twin by the agent's version of Zstandard: its sources are missing")
+        print("no counterpart by the agent's version of Zstandard: its sources are missing")
         return None
     parts = [library / part for part in ("common", "compress", "decompress")]
     sources = sorted(str(file) for part in parts for file in part.glob("*.[cS]"))
@@ -317,13 +329,13 @@ def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
     file.write_bytes(plain)
     by_zlib_too = folder / "text.zlib"
     by_zlib_too.write_bytes(packed)
-    twin = turns.built("zstandard.c", folder / "zstandard", "-lzstd")
+    counterpart = turns.built("zstandard.c", folder / "zstandard", "-lzstd")
     flags = zstd_sys()
-    same_twin = flags and turns.built("zstandard.c", folder / "zstandard-sys", *flags)
-    next_twin = turns.built("zlib.c", folder / "zlib", *zlib_ng_flags())
+    same_counterpart = flags and turns.built("zstandard.c", folder / "zstandard-sys", *flags)
+    next_counterpart = turns.built("zlib.c", folder / "zlib", *zlib_ng_flags())
 
-    def by_library(twin: str | None, *arguments: str | int | Path) -> float:
-        command = [*place.command(), str(twin), str(file), *map(str, arguments)]
+    def by_library(counterpart: str | None, *arguments: str | int | Path) -> float:
+        command = [*place.command(), str(counterpart), str(file), *map(str, arguments)]
         return number(r"^rate: ([\d.]+)$", turns.output(command))
 
     for number_, verb in enumerate(("compress", "decompress")):
@@ -340,27 +352,27 @@ def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
             sides["zlib-ng"] = partial(best, by_zlib(zlib_ng, verb, plain, packed), len(plain))
             remark = f"zlib-rs and zlib-ng {zlib_ng.ZLIBNG_VERSION}, which it is a port of"
             rows.append(Ratio(what, "ours, zlib", "zlib-ng", remark))
-        if next_twin is not None:
-            sides["zlib-ng twin"] = partial(by_library, next_twin, number_)
+        if next_counterpart is not None:
+            sides["zlib-ng counterpart"] = partial(by_library, next_counterpart, number_)
             remark = "the library called as ours calls its own"
-            rows.append(Ratio(what, "ours, zlib", "zlib-ng twin", remark))
+            rows.append(Ratio(what, "ours, zlib", "zlib-ng counterpart", remark))
             if verb == "decompress":
-                sides["zlib's stream"] = partial(by_library, next_twin, 1, by_zlib_too)
-                remark = "that twin, restoring what zlib made as the peer does"
-                rows.append(Ratio(what, "zlib-ng twin", "zlib's stream", remark))
+                sides["zlib's stream"] = partial(by_library, next_counterpart, 1, by_zlib_too)
+                remark = "that counterpart, restoring what zlib made as the peer does"
+                rows.append(Ratio(what, "zlib-ng counterpart", "zlib's stream", remark))
                 rows.append(Ratio(what, "zlib's stream", "zlib-ng", "a new buffer in each call"))
         if turns.find("zstd"):
             sides["zstd -b3"] = partial(zstd, place, file, number_)
             sides["ours, zstd"] = partial(by, size | {"file_format": ["zstd"]})
             rows.append(Ratio(what, "ours, zstd", "zstd -b3", "one format, level and text"))
-            if twin is not None:
-                sides["twin"] = partial(by_library, twin, number_)
+            if counterpart is not None:
+                sides["counterpart"] = partial(by_library, counterpart, number_)
                 remark = "the peer's library, called as ours calls its own"
-                rows.append(Ratio(what, "twin", "zstd -b3", remark))
-                rows.append(Ratio(what, "ours, zstd", "twin", "two versions of one library"))
-            if same_twin:
-                sides["same twin"] = partial(by_library, same_twin, number_)
-                rows.append(Ratio(what, "ours, zstd", "same twin", "the same version"))
+                rows.append(Ratio(what, "counterpart", "zstd -b3", remark))
+                rows.append(Ratio(what, "ours, zstd", "counterpart", "two versions of one library"))
+            if same_counterpart:
+                sides["same counterpart"] = partial(by_library, same_counterpart, number_)
+                rows.append(Ratio(what, "ours, zstd", "same counterpart", "the same version"))
         turns.tell(turns.measured(sides, rounds), rows)
     return 1
 

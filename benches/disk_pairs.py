@@ -1,4 +1,5 @@
-"""What disk_peers.py compares: workloads of the agent, and fio, sysbench and twins beside them.
+"""What disk_peers.py compares: workloads of the agent, and fio, sysbench and counterparts beside
+them.
 
 A peer's job with another name changes exactly one thing that is blamed for a difference.
 """
@@ -38,8 +39,8 @@ class Sysbench:
 
 
 @dataclass(frozen=True)
-class Twin:
-    """A program of `twins/` and its arguments; FILE stands for a file as long as fio's."""
+class Counterpart:
+    """A program of `counterparts/` and its arguments; FILE stands for a file as long as fio's."""
 
     program: str
     arguments: tuple[str, ...]
@@ -53,7 +54,7 @@ class Pair:
     workload: str
     metric: str
     parameters: dict[str, Any]
-    others: dict[str, Fio | Sysbench | Twin]
+    others: dict[str, Fio | Sysbench | Counterpart]
     rows: tuple[tuple[str, str, str], ...]
     """One side, the other, and the remark."""
     unit: str = "MB/s"
@@ -88,39 +89,53 @@ def queue(depth: int, operation: str = "read") -> Pair:
     job = (*QUEUE, f"--rw=rand{operation}", f"--iodepth={depth}")
     arguments = ("FILE", str(depth), "together")
     timed = (*arguments, "timed")
-    others: dict[str, Fio | Sysbench | Twin] = {
+    others: dict[str, Fio | Sysbench | Counterpart] = {
         "fio": Fio(job, operation),
         "fio, after handing over": Fio(job, operation, times=("", "clat_ns")),
     }
     rows = [("ours", "fio", "io_uring, O_DIRECT, 4 KiB, each block once in a pass")]
     if operation == "read":
         others |= {
-            "twin": Twin("queue", arguments),
-            "timed twin": Twin("queue", timed),
-            "stamped twin": Twin("queue", (*arguments, "stamped")),
-            "deferred twin": Twin("queue", (*arguments, "deferred")),
-            "peer's twin": Twin("queue", ("FILE", str(depth), "single", "deferred")),
+            "counterpart": Counterpart("queue", arguments),
+            "timed counterpart": Counterpart("queue", timed),
+            "stamped counterpart": Counterpart("queue", (*arguments, "stamped")),
+            "deferred counterpart": Counterpart("queue", (*arguments, "deferred")),
+            "peer's counterpart": Counterpart("queue", ("FILE", str(depth), "single", "deferred")),
         }
         rows += [
-            ("ours", "twin", f"{SAME}; ours also keeps times and checks stamps"),
-            ("timed twin", "twin", "the time of every request, which ours keeps"),
-            ("stamped twin", "twin", "a word of every block, which ours checks"),
-            ("twin", "deferred twin", "a ring that interrupts the program when a request is over"),
-            ("fio", "peer's twin", "the kernel called for each request, and a ring as fio's"),
+            ("ours", "counterpart", f"{SAME}; ours also keeps times and checks stamps"),
+            ("timed counterpart", "counterpart", "the time of every request, which ours keeps"),
+            ("stamped counterpart", "counterpart", "a word of every block, which ours checks"),
+            (
+                "counterpart",
+                "deferred counterpart",
+                "a ring that interrupts the program when a request is over",
+            ),
+            (
+                "fio",
+                "peer's counterpart",
+                "the kernel called for each request, and a ring as fio's",
+            ),
         ]
         if depth > 1:
             others["fio, together"] = Fio((*job, *TOGETHER))
-            rows.append(("fio, together", "deferred twin", "one call for all that became due"))
+            rows.append(
+                ("fio, together", "deferred counterpart", "one call for all that became due")
+            )
     else:
         others |= {
-            "timed twin": Twin("queue", (*timed, "copy")),
-            "same bytes twin": Twin("queue", (*timed, "write")),
-            "rewriting twin": Twin("queue", (*timed, "rewrite")),
+            "timed counterpart": Counterpart("queue", (*timed, "copy")),
+            "same bytes counterpart": Counterpart("queue", (*timed, "write")),
+            "rewriting counterpart": Counterpart("queue", (*timed, "rewrite")),
         }
         rows += [
-            ("ours", "timed twin", "the same calls, times and new bytes"),
-            ("ours", "rewriting twin", "so, and the file written anew before each pass"),
-            ("timed twin", "same bytes twin", "new bytes copied to the buffer, as ours does"),
+            ("ours", "timed counterpart", "the same calls, times and new bytes"),
+            ("ours", "rewriting counterpart", "so, and the file written anew before each pass"),
+            (
+                "timed counterpart",
+                "same bytes counterpart",
+                "new bytes copied to the buffer, as ours does",
+            ),
         ]
     return Pair(
         f"random {operation}, depth {depth}",
@@ -136,7 +151,7 @@ def queue(depth: int, operation: str = "read") -> Pair:
                 "fio",
                 "from before the request is handed over until the program sees its end",
             ),
-            ("ours", "timed twin", "the same"),
+            ("ours", "timed counterpart", "the same"),
             ("ours", "fio, after handing over", "fio's clat leaves the handing over away"),
         ),
     )
@@ -167,18 +182,22 @@ PAIRS = (
             "fio": Fio(CACHED),
             "fio, no clock": Fio((*CACHED, "--gtod_reduce=1")),
             "fio, dropped": Fio((*CACHED, "--gtod_reduce=1", "--invalidate=1")),
-            "twin": Twin("cached", ("own", "1", "dropped")),
-            "kept twin": Twin("cached", ("own", "128", "kept")),
+            "counterpart": Counterpart("cached", ("own", "1", "dropped")),
+            "kept counterpart": Counterpart("cached", ("own", "128", "kept")),
             "fio, aligned": Fio((*CACHED, "--gtod_reduce=1", "--iomem_align=4096")),
         },
         (
             ("ours", "fio", "pread of the same 64 KiB from the cache"),
-            ("ours", "twin", SAME),
+            ("ours", "counterpart", SAME),
             ("fio", "fio, no clock", "what fio's clock costs"),
             ("ours", "fio, dropped", "fio without clock drops the pages before it reads, as ours"),
-            ("twin", "kept twin", "pages read in again beside pages as they were written"),
+            (
+                "counterpart",
+                "kept counterpart",
+                "pages read in again beside pages as they were written",
+            ),
             ("fio, no clock", "fio, aligned", "a buffer off the boundary of a page"),
-            ("fio, aligned", "kept twin", "the calls of fio's job"),
+            ("fio, aligned", "kept counterpart", "the calls of fio's job"),
         ),
     ),
     Pair(

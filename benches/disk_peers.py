@@ -1,4 +1,4 @@
-"""Disk workloads beside fio, sysbench and twins in C, in one directory, taking turns.
+"""Disk workloads beside fio, sysbench and counterparts in C, in one directory, taking turns.
 
 Every row is a ratio of rates, `one / two`: 1.05 means that one is 5 % faster (`turns.py`); or of
 times where its unit is ns: 1.05 means that one takes 5 % longer. fio counts times in buckets that
@@ -13,9 +13,9 @@ A loop device answers by threads of the kernel's own: whether one runs on the CP
 that waits for it decides a rate by more than the programs do. --cpu keeps the programs on one CPU,
 and /sys/devices/virtual/workqueue/cpumask the threads on others.
 
-fio and sysbench are taken from the directory that PENTATHLON_PEERS names, or from PATH; the twins
-need a C compiler. What is missing is named. Exit status: 0 compared, 1 no peer was found or a run
-failed.
+fio and sysbench are taken from the directory that PENTATHLON_PEERS names, or from PATH; the
+counterparts need a C compiler. What is missing is named. Exit status: 0 compared, 1 no peer was
+found or a run failed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from itertools import accumulate
 from pathlib import Path
 
 import turns
-from disk_pairs import FILE_BYTES, PAIRS, QUANTILES, SECONDS, Fio, Pair, Sysbench, Twin
+from disk_pairs import FILE_BYTES, PAIRS, QUANTILES, SECONDS, Counterpart, Fio, Pair, Sysbench
 from turns import Place, Ratio, number
 
 from pentathlon.protocol import agent
@@ -131,9 +131,11 @@ def sysbench(program: str, job: Sysbench, place: Place, directory: Path) -> Figu
     return {"rate": number(r"reads/s: +([0-9.]+)", text)}
 
 
-def twin(program: str, job: Twin, maker: str, place: Place, directory: Path) -> Figures:
-    """The rate that a twin reports, and the quantiles where it keeps times."""
-    file = directory / "twin"
+def counterpart(
+    program: str, job: Counterpart, maker: str, place: Place, directory: Path
+) -> Figures:
+    """The rate that a counterpart reports, and the quantiles where it keeps times."""
+    file = directory / "counterpart"
     if "FILE" in job.arguments:
         written(maker, file)
     arguments = [str(file) if word == "FILE" else word for word in job.arguments]
@@ -155,8 +157,8 @@ def compare(
                 sides[name] = partial(fio, found["fio"], job, pair, *at)
             elif isinstance(job, Sysbench) and "sysbench" in found:
                 sides[name] = partial(sysbench, found["sysbench"], job, *at)
-            elif isinstance(job, Twin) and job.program in found and "fio" in found:
-                sides[name] = partial(twin, found[job.program], job, found["fio"], *at)
+            elif isinstance(job, Counterpart) and job.program in found and "fio" in found:
+                sides[name] = partial(counterpart, found[job.program], job, found["fio"], *at)
         answers = turns.measured(sides, rounds)
     tables = {"rate": (pair.unit, pair.rows)} | {q: (f"{q}, ns", pair.quantiles) for q in QUANTILES}
     for figure, (unit, lines) in tables.items():

@@ -1,9 +1,9 @@
 """Graphics beside glmark2, both by OpenGL: triangles with a light at each corner, and texels.
 
-Every row is `one / two` of rates. glmark2 needs a display, ours and the twins (`twins/polygons.c`,
-`twins/texels.c`) need none; all of them draw into a picture that is never shown. What is missing
-(glmark2, cc with libegl-dev and libgl-dev) is named and left out. Exit status: 0 compared, 1 no
-peer was found or a run failed.
+Every row is `one / two` of rates. glmark2 needs a display, ours and the counterparts
+(`counterparts/polygons.c`, `counterparts/texels.c`) need none; all of them draw into a picture that
+is never shown. What is missing (glmark2, cc with libegl-dev and libgl-dev) is named and left out.
+Exit status: 0 compared, 1 no peer was found or a run failed.
 
     apt-get install glmark2-x11 xvfb xauth libegl-dev libgl-dev
     xvfb-run -a python benches/graphics_peers.py
@@ -170,7 +170,7 @@ def ours(
     return max(float(event["value"]) for event in found if event["metric"] == "rate")
 
 
-def twin(program: str, files: list[Path], size: tuple[int, int], *peer: str) -> float:
+def counterpart(program: str, files: list[Path], size: tuple[int, int], *peer: str) -> float:
     requested = [*map(str, files), *map(str, size)]
     return float(turns.output([program, *requested, "2", *peer]))
 
@@ -199,10 +199,12 @@ def sides(directory: Path) -> dict[str, Measure]:
         made[f"ours, {name}"] = partial(ours, program, "graphics.polygons", size, one)
         if compiled:
             mesh = knot_file(directory / "knot")
-            made[f"twin, {name}"] = partial(twin, compiled, [mesh], size)
+            made[f"counterpart, {name}"] = partial(counterpart, compiled, [mesh], size)
         if peer and compiled:
             mesh = horse_file(directory / f"horse {name}", size)
-            made[f"twin of the horse, {name}"] = partial(twin, compiled, [mesh], size, "peer")
+            made[f"counterpart of the horse, {name}"] = partial(
+                counterpart, compiled, [mesh], size, "peer"
+            )
         if peer:
             triangles = len(horse()) / 3
             scene = "build:use-vbo=true:model=horse"
@@ -210,12 +212,12 @@ def sides(directory: Path) -> dict[str, Measure]:
     size = SIZES[-1]
     made["ours, texels"] = partial(ours, program, "graphics.fill", size, {"texturing": ["multi"]})
     if filling:
-        made["twin, texels"] = partial(twin, filling, [], size)
+        made["counterpart, texels"] = partial(counterpart, filling, [], size)
     if peer:
         scene = "effect2d:kernel=1,1,1;1,1,1;1,1,1;"
         made["glmark2 effect2d"] = partial(glmark2, scene, size, size[0] * size[1] * TAPS)
         if filling:
-            made["twin of effect2d"] = partial(twin, filling, [], size, "peer")
+            made["counterpart of effect2d"] = partial(counterpart, filling, [], size, "peer")
     return made
 
 
@@ -225,7 +227,9 @@ def rows() -> list[Ratio]:
         name = f"{width}x{height}"
         what = f"Mtriangles/s, {name}"
         parts += [
-            Ratio(what, f"ours, {name}", f"twin, {name}", "the same mesh, light and batches"),
+            Ratio(
+                what, f"ours, {name}", f"counterpart, {name}", "the same mesh, light and batches"
+            ),
             Ratio(
                 what,
                 f"ours, {name}",
@@ -235,14 +239,14 @@ def rows() -> list[Ratio]:
             ),
             Ratio(
                 what,
-                f"twin of the horse, {name}",
+                f"counterpart of the horse, {name}",
                 f"glmark2 build, {name}",
                 "the peer's model, view, light and corners, culled, frame by frame",
             ),
         ]
     what = "Mtexels/s, 640x512"
     parts += [
-        Ratio(what, "ours, texels", "twin, texels", "the same textures, layers and batches"),
+        Ratio(what, "ours, texels", "counterpart, texels", "the same textures, layers and batches"),
         Ratio(
             what,
             "ours, texels",
@@ -251,7 +255,7 @@ def rows() -> list[Ratio]:
         ),
         Ratio(
             what,
-            "twin of effect2d",
+            "counterpart of effect2d",
             "glmark2 effect2d",
             "the peer's shader and buffers, frame by frame",
         ),

@@ -17,7 +17,7 @@ SYSBENCH_SIZES = (16 << 20,)
 """Smaller blocks measure what sysbench does between two blocks."""
 BLOCKS = (4 << 10, 192 << 10, 16 << 20)
 MIB = 1 << 20
-TWIN = "memory-twin"
+COUNTERPART = "memory-counterpart"
 STREAM = "stream_c"
 STREAM_LOOP = "stream_loop"
 STREAM_BYTES = 64 * MIB
@@ -63,7 +63,7 @@ class Pair:
     rounds: int | None = None
     """Fewer rounds than requested, where the peer takes long."""
     instead: Peer | None = None
-    """A twin that stands for the agent: it does what the peer does."""
+    """A counterpart that stands for the agent: it does what the peer does."""
     levels: bool = False
     """Whether the workload chooses the sizes itself, one for each cache."""
 
@@ -81,8 +81,9 @@ def bw_mem(operation: str, pages: tuple[str, ...] = ()) -> Peer:
     return measure
 
 
-def twin(operation: str, width: int, threads: int, *settings: str) -> Peer:
-    """Megabytes (or millions of accesses) a second of twins/memory.c; a setting is NAME=1."""
+def counterpart(operation: str, width: int, threads: int, *settings: str) -> Peer:
+    """Megabytes (or millions of accesses) a second of counterparts/memory.c; a setting is
+    NAME=1."""
 
     def one(program: str, size: int, place: Place) -> float:
         begin = place.command() if threads == 1 else place.everywhere().command()
@@ -93,8 +94,8 @@ def twin(operation: str, width: int, threads: int, *settings: str) -> Peer:
 
 
 def chase(*settings: str) -> Peer:
-    """Nanoseconds a load of twins/memory.c, through all lines in one random order."""
-    return twin("chase", 8, 1, *settings)
+    """Nanoseconds a load of counterparts/memory.c, through all lines in one random order."""
+    return counterpart("chase", 8, 1, *settings)
 
 
 def chase_pages(*settings: str) -> Peer:
@@ -102,7 +103,7 @@ def chase_pages(*settings: str) -> Peer:
 
     def measure(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
         drawn = f"RANGE={max(sizes)}"
-        return twin("chase", 4096, 1, drawn, *settings)(program, sizes, place)
+        return counterpart("chase", 4096, 1, drawn, *settings)(program, sizes, place)
 
     return measure
 
@@ -169,12 +170,12 @@ def bandwidth(operation: str, workload: str, definition: str) -> Pair:
 
 
 def as_peer(peer: Pair, operation: str, width: int, threads: int = 1, *, why: str) -> Pair:
-    """The same row with a twin in the agent's place that does what the peer does."""
+    """The same row with a counterpart in the agent's place that does what the peer does."""
     return replace(
         peer,
         name=f"as {peer.name}",
-        instead=twin(operation, width, threads),
-        definition=f"twin: {why}",
+        instead=counterpart(operation, width, threads),
+        definition=f"counterpart: {why}",
     )
 
 
@@ -219,15 +220,15 @@ def pairs() -> Iterator[Pair]:
     for threads, number_ in (("one", 1), ("all", count)):
         for operation, width in (("read", 64), ("write", 64), ("copy", 64), ("random", 8)):
             same = Pair(
-                name=f"twin {operation}, {threads}",
-                program=TWIN,
-                package="twins/memory.c, which needs a C compiler",
+                name=f"counterpart {operation}, {threads}",
+                program=COUNTERPART,
+                package="counterparts/memory.c, which needs a C compiler",
                 workload="memory.blocks",
                 parameters={"threads": [threads]},
                 unit="MB/s" if operation != "random" else "M/s",
                 definition="both: the same accesses (512 bits; random: four generators); the "
-                "twin's loop is the C compiler's",
-                theirs=twin(operation, width, number_),
+                "counterpart's loop is the C compiler's",
+                theirs=counterpart(operation, width, number_),
                 sizes=BLOCKS,
                 metric=operation,
                 everywhere=threads == "all",
@@ -237,8 +238,8 @@ def pairs() -> Iterator[Pair]:
                 yield replace(
                     same,
                     name=f"agent's loop {operation}, {threads}",
-                    definition="the twin with the agent's own instructions",
-                    theirs=twin(operation, 65, number_),
+                    definition="the counterpart with the agent's own instructions",
+                    theirs=counterpart(operation, 65, number_),
                 )
     for operation in ("read", "write"):
         everywhere = Pair(
@@ -274,8 +275,8 @@ def pairs() -> Iterator[Pair]:
     yield replace(
         copy,
         name="as STREAM Copy",
-        instead=twin("copy", 1, 1, "BEST=1"),
-        definition="twin: memcpy",
+        instead=counterpart("copy", 1, 1, "BEST=1"),
+        definition="counterpart: memcpy",
     )
     yield replace(
         copy,
@@ -287,7 +288,7 @@ def pairs() -> Iterator[Pair]:
 
 
 def beside_lmbench() -> Iterator[Pair]:
-    """Bandwidth, and twins that do what bw_mem does."""
+    """Bandwidth, and counterparts that do what bw_mem does."""
     for verb, operation in (("rd", "read"), ("wr", "write"), ("cp", "copy")):
         some = bandwidth(
             verb,
@@ -309,7 +310,7 @@ def beside_lmbench() -> Iterator[Pair]:
             yield replace(
                 as_it,
                 name=f"{as_it.name}, huge",
-                instead=twin(operation, width, 1, "HUGE=1"),
+                instead=counterpart(operation, width, 1, "HUGE=1"),
                 theirs=bw_mem(peer.name.split()[-1], HUGE),
                 sizes=SIZES[-1:],
                 definition="the same with huge pages, whose places in the caches are not drawn",
@@ -336,7 +337,8 @@ def latencies() -> Iterator[Pair]:
         ring,
         name="as lat_mem_rd -t",
         instead=chase_pages(),
-        definition="twin: another page with every load, in the peer's order; pages of any size are "
+        definition="counterpart: another page with every load, in the peer's order; pages of any "
+        "size are "
         "drawn from the greatest",
     )
     yield as_ring
@@ -348,9 +350,9 @@ def latencies() -> Iterator[Pair]:
         definition="the same with huge pages, whose places in the caches are not drawn",
     )
     same = Pair(
-        name="twin latency",
-        program=TWIN,
-        package="twins/memory.c, which needs a C compiler",
+        name="counterpart latency",
+        program=COUNTERPART,
+        package="counterparts/memory.c, which needs a C compiler",
         workload="memory.latency",
         parameters={"pages": ["base"]},
         unit="ns",
@@ -361,7 +363,7 @@ def latencies() -> Iterator[Pair]:
     yield same
     yield replace(
         same,
-        name="twin latency, huge",
+        name="counterpart latency, huge",
         parameters={"pages": ["huge"]},
         theirs=chase("HUGE=1"),
         definition="the same with huge pages, whose places in the caches are not drawn",
@@ -369,14 +371,14 @@ def latencies() -> Iterator[Pair]:
     for metric, width in (("read", 64), ("write", 64), ("latency", 8)):
         yield Pair(
             name=f"levels, {metric}",
-            program=TWIN,
-            package="twins/memory.c, which needs a C compiler",
+            program=COUNTERPART,
+            package="counterparts/memory.c, which needs a C compiler",
             workload="memory.levels",
             parameters={"threads": ["one"], "levels": ["L1", "L2", "L3"]},
             unit="ns" if metric == "latency" else "MB/s",
             definition="both: the size that the workload chose for the level; all lines in one "
             "random order, or 512 bits at a time",
-            theirs=twin("chase" if metric == "latency" else metric, width, 1),
+            theirs=counterpart("chase" if metric == "latency" else metric, width, 1),
             metric=metric,
             levels=True,
             rounds=5,

@@ -1,4 +1,4 @@
-"""Memory bandwidth and latency beside lmbench, sysbench, stress-ng, STREAM and twins in C.
+"""Memory bandwidth and latency beside lmbench, sysbench, stress-ng, STREAM and counterparts in C.
 
 Each round measures all block sizes with the agent and then with its peer (or first with the peer),
 on the same CPU. The ratio of each round is ours over the peer's: above 1 the agent reports more
@@ -7,10 +7,10 @@ ratios is steadier than either value; the ratio of the best values of all rounds
 disturbed.
 
 lmbench's programs (bw_mem, lat_mem_rd), sysbench and stress-ng are taken from the directory that
-PENTATHLON_PEERS names, or from PATH; STREAM is compiled from that directory's stream.c. The twins
-do in C what the agent or what a peer does (`turns.py`) and need a C compiler; in lines that begin
-with "as", one stands in the agent's place. Pairs of all threads run on all CPUs. Exit status: 0
-compared, 1 no peer was found or a run failed.
+PENTATHLON_PEERS names, or from PATH; STREAM is compiled from that directory's stream.c. The
+counterparts do in C what the agent or what a peer does (`turns.py`) and need a C compiler; in lines
+that begin with "as", one stands in the agent's place. Pairs of all threads run on all CPUs. Exit
+status: 0 compared, 1 no peer was found or a run failed.
 
     python benches/memory_peers.py --rounds 9 --cpu 1
 
@@ -30,7 +30,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import turns
-from memory_pairs import STREAM_FLAGS, TWIN, Figures, Pair, pairs
+from memory_pairs import COUNTERPART, STREAM_FLAGS, Figures, Pair, pairs
 from turns import SAMPLE_MS, TRIES, Place
 
 from pentathlon.protocol import agent
@@ -67,8 +67,8 @@ def best(pair: Pair) -> Callable[[list[float]], float]:
 def compare(
     program: Path, peer: str, pair: Pair, sizes: tuple[int, ...], *, place: Place, rounds: int
 ) -> None:
-    """Measures both in turn and prints medians and ratios. `program` is the agent, or the twin that
-    stands for it."""
+    """Measures both in turn and prints medians and ratios. `program` is the agent, or the
+    counterpart that stands for it."""
     own: list[Figures] = []
 
     def mine() -> Figures:
@@ -119,8 +119,8 @@ def main() -> int:
     print(f"{'':22} {'block':>11} {'ours':>10} {'peer':>10} {'':5}   ratio   middle half      best")
     compared = 0
     folder = tempfile.TemporaryDirectory()
-    built = turns.built("memory.c", Path(folder.name) / TWIN, "-static", "-pthread")
-    made = {TWIN: built}
+    built = turns.built("memory.c", Path(folder.name) / COUNTERPART, "-static", "-pthread")
+    made = {COUNTERPART: built}
     if source := turns.library("stream.c"):
         for name, flags in STREAM_FLAGS.items():
             made[name] = turns.built(source, Path(folder.name) / name, *flags)

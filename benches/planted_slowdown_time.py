@@ -26,7 +26,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benches.calibration.twin import Verdicts, judge
+from benches.calibration.vectorised import Verdicts, judge
 from pentathlon.evaluate import evaluate
 from pentathlon.procedure.records import BootEnd, BootStart
 from pentathlon.store.journal import read_journal

@@ -1,8 +1,10 @@
-"""What process_peers.py compares: a workload of the agent, and the peers and twins beside it.
+"""What process_peers.py compares: a workload of the agent, and the peers and counterparts beside
+it.
 
-A twin's options (`twins/calls.c`) add one by one what a peer has around the same calls: the way of
-linking, private memory, mappings, or lmbench's harness. MEMORY, AGENT and HELLO stand for what is
-known only at run time: the agent's private memory in KiB, its path, and that of a program to start.
+A counterpart's options (`counterparts/calls.c`) add one by one what a peer has around the same
+calls: the way of linking, private memory, mappings, or lmbench's harness. MEMORY, AGENT and HELLO
+stand for what is known only at run time: the agent's private memory in KiB, its path, and that of a
+program to start.
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ BUILDS: dict[str, tuple[str, ...]] = {
     "calls-dynamic": (),
     "calls-lmbench": ("-DLMBENCH", "lmbench.a", "-lm"),
 }
-"""How the twins are linked: as the agent is; where the linker puts them; as the agent, with so much
-more memory of each thread's own (`readelf -l`: 944 B in all); with shared libraries; and so with
-lmbench's harness."""
+"""How the counterparts are linked: as the agent is; where the linker puts them; as the agent, with
+so much more memory of each thread's own (`readelf -l`: 944 B in all); with shared libraries; and so
+with lmbench's harness."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +59,19 @@ ANONYMOUS = ("map", "-", str(1 << 20), "0")
 FASTEST = "ours, fastest"
 """The side that takes the agent's fastest sample, where its median is another thing's time."""
 SAME = "the same calls"
-TWIN = ("ours", "twin", SAME)
+COUNTERPART = ("ours", "counterpart", SAME)
 
 
-def only_twin(
+def only_counterpart(
     name: str,
     workload: str,
-    *twin: str,
+    *counterpart: str,
     parameters: dict[str, Any] | None = None,
     remark: str = SAME,
 ) -> Pair:
     """A workload that no peer measures."""
-    rows = (("ours", "twin", remark),)
-    return Pair(name, workload, {"twin": ("calls", *twin)}, rows, parameters or {})
+    rows = (("ours", "counterpart", remark),)
+    return Pair(name, workload, {"counterpart": ("calls", *counterpart)}, rows, parameters or {})
 
 
 PAIRS = (
@@ -78,20 +80,20 @@ PAIRS = (
         "process.getpid",
         {
             "lat_syscall null": ("lat_syscall", "null"),
-            "twin": ("calls", "getpid"),
-            "getppid twin": ("calls-dynamic", "getppid"),
+            "counterpart": ("calls", "getpid"),
+            "getppid counterpart": ("calls-dynamic", "getppid"),
         },
         (
             ("ours", "lat_syscall null", "the peer calls getppid by a shared library"),
-            TWIN,
-            ("getppid twin", "lat_syscall null", "getppid by a shared library"),
+            COUNTERPART,
+            ("getppid counterpart", "lat_syscall null", "getppid by a shared library"),
         ),
     ),
     Pair(
         "open and close",
         "process.open_close",
-        {"lat_syscall open": ("lat_syscall", "open", FILE), "twin": ("calls", "open", FILE)},
-        (("ours", "lat_syscall open", SAME), TWIN),
+        {"lat_syscall open": ("lat_syscall", "open", FILE), "counterpart": ("calls", "open", FILE)},
+        (("ours", "lat_syscall open", SAME), COUNTERPART),
         {"flags": "read_only"},
     ),
     Pair(
@@ -100,16 +102,20 @@ PAIRS = (
         {
             "lat_pipe": ("lat_pipe",),
             "perf bench sched pipe": PERF,
-            "twin": ("calls", "pipe"),
-            "harness twin": ("calls-lmbench", "-b", "1000000", "pipe"),
-            "whole twin": ("calls-dynamic", *WHOLE, "pipe_from_fork"),
+            "counterpart": ("calls", "pipe"),
+            "harness counterpart": ("calls-lmbench", "-b", "1000000", "pipe"),
+            "whole counterpart": ("calls-dynamic", *WHOLE, "pipe_from_fork"),
         },
         (
             ("ours", "lat_pipe", "the same calls; the peer's batches are of a second"),
             ("ours", "perf bench sched pipe", "the peer takes one time from fork to wait"),
-            TWIN,
-            ("harness twin", "lat_pipe", "the twin in lmbench's harness, by such batches"),
-            ("whole twin", "perf bench sched pipe", "one time from fork to wait, 4 bytes"),
+            COUNTERPART,
+            (
+                "harness counterpart",
+                "lat_pipe",
+                "the counterpart in lmbench's harness, by such batches",
+            ),
+            ("whole counterpart", "perf bench sched pipe", "one time from fork to wait, 4 bytes"),
         ),
     ),
     Pair(
@@ -117,19 +123,23 @@ PAIRS = (
         "process.fork_wait",
         {
             "lat_proc fork": ("lat_proc", "fork"),
-            "twin": ("calls", "fork"),
-            "twin of the agent's size": ("calls", "-m", "MEMORY", "fork"),
-            "exit twin": ("calls-dynamic", "fork_handlers"),
-            "faulting twin": ("calls", "-m", "MEMORY", "fork", "2", "AGENT"),
-            "harness twin": ("calls-lmbench", "fork_handlers"),
+            "counterpart": ("calls", "fork"),
+            "counterpart of the agent's size": ("calls", "-m", "MEMORY", "fork"),
+            "exit counterpart": ("calls-dynamic", "fork_handlers"),
+            "faulting counterpart": ("calls", "-m", "MEMORY", "fork", "2", "AGENT"),
+            "harness counterpart": ("calls-lmbench", "fork_handlers"),
         },
         (
             ("ours", "lat_proc fork", "peer: linked dynamically, and the child runs exit handlers"),
-            ("ours", "twin", "ours has more private memory whose page tables are copied"),
-            ("ours", "twin of the agent's size", "as much private memory as the agent has"),
-            ("ours", "faulting twin", "so, and two more page faults in the child"),
-            ("exit twin", "lat_proc fork", "linked dynamically, with exit handlers"),
-            ("harness twin", "lat_proc fork", "the same in lmbench's harness, with its child"),
+            ("ours", "counterpart", "ours has more private memory whose page tables are copied"),
+            ("ours", "counterpart of the agent's size", "as much private memory as the agent has"),
+            ("ours", "faulting counterpart", "so, and two more page faults in the child"),
+            ("exit counterpart", "lat_proc fork", "linked dynamically, with exit handlers"),
+            (
+                "harness counterpart",
+                "lat_proc fork",
+                "the same in lmbench's harness, with its child",
+            ),
         ),
     ),
     Pair(
@@ -137,29 +147,29 @@ PAIRS = (
         "process.fork_exec",
         {
             "lat_proc exec": ("lat_proc", "exec"),
-            "twin": ("calls", "exec", HELLO, "x", "42"),
-            "dynamic twin": ("calls-dynamic", "exec", HELLO, "x", "42"),
-            "harness twin": ("calls-lmbench", "exec", HELLO, "x", "42"),
+            "counterpart": ("calls", "exec", HELLO, "x", "42"),
+            "dynamic counterpart": ("calls-dynamic", "exec", HELLO, "x", "42"),
+            "harness counterpart": ("calls-lmbench", "exec", HELLO, "x", "42"),
         },
         (
             ("ours", "lat_proc exec", "the peer is linked dynamically"),
-            TWIN,
-            ("dynamic twin", "lat_proc exec", "the twin linked as the peer is"),
-            ("harness twin", "lat_proc exec", "the same in lmbench's harness"),
+            COUNTERPART,
+            ("dynamic counterpart", "lat_proc exec", "the counterpart linked as the peer is"),
+            ("harness counterpart", "lat_proc exec", "the same in lmbench's harness"),
         ),
     ),
     Pair(
         "exec of the agent, by fork",
         "process.exec_static",
-        {"twin": ("calls", "exec", "AGENT", "exit", "42")},
-        (("ours", "twin", "the twin's own image is smaller than the agent's"),),
+        {"counterpart": ("calls", "exec", "AGENT", "exit", "42")},
+        (("ours", "counterpart", "the counterpart's own image is smaller than the agent's"),),
         {"start": ["fork"]},
     ),
     Pair(
         "exec of the agent, by spawn",
         "process.exec_static",
-        {"twin": ("calls", "spawn", "AGENT", "exit", "42")},
-        (TWIN,),
+        {"counterpart": ("calls", "spawn", "AGENT", "exit", "42")},
+        (COUNTERPART,),
         {"start": ["posix_spawn"]},
     ),
     Pair(
@@ -167,16 +177,20 @@ PAIRS = (
         "process.signal",
         {
             "lat_sig install": ("lat_sig", "install"),
-            "twin": ("calls", "install_two"),
-            "one handler twin": ("calls", "install"),
-            "uncleared twin": ("calls", "install_two_uncleared"),
+            "counterpart": ("calls", "install_two"),
+            "one handler counterpart": ("calls", "install"),
+            "uncleared counterpart": ("calls", "install_two_uncleared"),
         },
         (
             ("ours", "lat_sig install", "ours: two handlers in turn, the old one compared"),
-            TWIN,
-            ("one handler twin", "lat_sig install", "always the same handler"),
-            ("twin", "uncleared twin", "what clearing the structure costs, as ours does"),
-            ("uncleared twin", "one handler twin", "two handlers in turn"),
+            COUNTERPART,
+            ("one handler counterpart", "lat_sig install", "always the same handler"),
+            (
+                "counterpart",
+                "uncleared counterpart",
+                "what clearing the structure costs, as ours does",
+            ),
+            ("uncleared counterpart", "one handler counterpart", "two handlers in turn"),
         ),
         {"kind": ["install"]},
     ),
@@ -185,47 +199,57 @@ PAIRS = (
         "process.signal",
         {
             "lat_sig catch": ("lat_sig", "catch"),
-            "twin": ("calls", "handle"),
-            "difference twin": ("calls", "handle_less_send"),
+            "counterpart": ("calls", "handle"),
+            "difference counterpart": ("calls", "handle_less_send"),
         },
         (
             ("ours", "lat_sig catch", "the peer takes off a kill that sends no signal"),
-            TWIN,
-            ("difference twin", "lat_sig catch", "the twin less such a kill"),
+            COUNTERPART,
+            ("difference counterpart", "lat_sig catch", "the counterpart less such a kill"),
         ),
         {"kind": ["handle"]},
     ),
-    only_twin(
+    only_counterpart(
         "signal there and back", "process.signal", "between", parameters={"kind": ["between"]}
     ),
-    only_twin("futex there and back", "process.futex", "futex"),
-    only_twin("condition there and back", "process.condition", "condition"),
+    only_counterpart("futex there and back", "process.futex", "futex"),
+    only_counterpart("condition there and back", "process.condition", "condition"),
     Pair(
         "thread, create and join",
         "process.thread",
-        {"twin": ("calls", "thread"), "local twin": ("calls-local", "thread")},
-        (TWIN, ("ours", "local twin", "as much memory for each thread as the agent's have")),
+        {"counterpart": ("calls", "thread"), "local counterpart": ("calls-local", "thread")},
+        (
+            COUNTERPART,
+            ("ours", "local counterpart", "as much memory for each thread as the agent's have"),
+        ),
     ),
     Pair(
         "mmap, a tenth written",
         "process.mmap_munmap",
         {
             "lat_mmap": ("lat_mmap", str(MAPPED_BYTES), MAPPED),
-            "twin": ("calls", "map", MAPPED, str(MAPPED_BYTES), str(TOUCHED)),
-            "16 KiB twin": ("calls", "map", MAPPED, str(MAPPED_BYTES), str(TOUCHED), "16384"),
+            "counterpart": ("calls", "map", MAPPED, str(MAPPED_BYTES), str(TOUCHED)),
+            "16 KiB counterpart": (
+                "calls",
+                "map",
+                MAPPED,
+                str(MAPPED_BYTES),
+                str(TOUCHED),
+                "16384",
+            ),
         },
         (
             ("ours", "lat_mmap", "the peer writes once in 16 KiB, ours to every page"),
-            TWIN,
-            ("16 KiB twin", "lat_mmap", "one write in 16 KiB"),
+            COUNTERPART,
+            ("16 KiB counterpart", "lat_mmap", "one write in 16 KiB"),
         ),
         {"backing": ["file"], "bytes": [MAPPED_BYTES], "touched_percent": [10]},
     ),
     Pair(
         "mmap, anonymous",
         "process.mmap_munmap",
-        {"twin": ("calls", *ANONYMOUS), "fixed twin": ("calls-fixed", *ANONYMOUS)},
-        (TWIN, ("twin", "fixed twin", "a program whose place is not drawn")),
+        {"counterpart": ("calls", *ANONYMOUS), "fixed counterpart": ("calls-fixed", *ANONYMOUS)},
+        (COUNTERPART, ("counterpart", "fixed counterpart", "a program whose place is not drawn")),
         {"backing": ["anonymous"], "bytes": [1 << 20], "touched_percent": [0]},
     ),
     Pair(
@@ -233,8 +257,8 @@ PAIRS = (
         "process.page_fault",
         {
             "lat_pagefault": ("lat_pagefault", MAPPED),
-            "twin": ("calls", "fault", "256"),
-            "file twin": ("calls", "fault_file", MAPPED),
+            "counterpart": ("calls", "fault", "256"),
+            "file counterpart": ("calls", "fault_file", MAPPED),
         },
         (
             (
@@ -243,28 +267,43 @@ PAIRS = (
                 "ours: a new page, zeroed; peer: a page of a cached file, "
                 "which the kernel maps with its neighbours",
             ),
-            TWIN,
-            ("file twin", "lat_pagefault", "a cached file, and what unmapping its pages costs"),
+            COUNTERPART,
+            (
+                "file counterpart",
+                "lat_pagefault",
+                "a cached file, and what unmapping its pages costs",
+            ),
         ),
         {"kind": ["minor"]},
     ),
     Pair(
         "create and delete",
         "process.create_delete",
-        {"twin": ("calls", "create_delete"), "twin, fastest": ("calls", "-f", "create_delete")},
+        {
+            "counterpart": ("calls", "create_delete"),
+            "counterpart, fastest": ("calls", "-f", "create_delete"),
+        },
         (
-            TWIN,
-            (FASTEST, "twin, fastest", "the batches in which the kernel frees no deleted files"),
+            COUNTERPART,
+            (
+                FASTEST,
+                "counterpart, fastest",
+                "the batches in which the kernel frees no deleted files",
+            ),
         ),
         {"mode": ["default"]},
     ),
     Pair(
         "hand-over by futex",
         "cpu.scheduling.switch",
-        {"twin": ("calls", "futex"), "parking twin": ("calls", "parked")},
+        {"counterpart": ("calls", "futex"), "parking counterpart": ("calls", "parked")},
         (
-            ("ours", "twin", "half a round trip; ours by park and unpark"),
-            ("ours", "parking twin", "half a round trip, by the protocol of park and unpark"),
+            ("ours", "counterpart", "half a round trip; ours by park and unpark"),
+            (
+                "ours",
+                "parking counterpart",
+                "half a round trip, by the protocol of park and unpark",
+            ),
         ),
         {"mechanism": ["futex"]},
         2.0,
@@ -274,11 +313,11 @@ PAIRS = (
         "cpu.scheduling.switch",
         {
             "perf bench sched pipe -T": (*PERF, "-T"),
-            "twin": ("calls", "pipe_threads"),
+            "counterpart": ("calls", "pipe_threads"),
         },
         (
             ("ours", "perf bench sched pipe -T", "half a round trip; the peer sends 4 bytes"),
-            ("ours", "twin", "half a round trip"),
+            ("ours", "counterpart", "half a round trip"),
         ),
         {"mechanism": ["pipe"]},
         2.0,
@@ -288,11 +327,11 @@ PAIRS = (
         "cpu.scheduling.switch",
         {
             "stress-ng --switch": ("stress-ng", "--switch", "1", "--switch-method", "pipe"),
-            "packet twin": ("calls", "one_way", "4096"),
+            "packet counterpart": ("calls", "one_way", "4096"),
         },
         (
             ("ours", "stress-ng --switch", "peer: packets one way, each is waited for"),
-            ("packet twin", "stress-ng --switch", "packets one way, the pipe holds one"),
+            ("packet counterpart", "stress-ng --switch", "packets one way, the pipe holds one"),
         ),
         {"mechanism": ["pipe"]},
         2.0,
@@ -302,11 +341,11 @@ PAIRS = (
         "cpu.scheduling.switch",
         {
             "hackbench": ("hackbench", "-p", "-P", "-g", "1", "-f", "1", "-s", "1"),
-            "one way twin": ("calls", "one_way", "0"),
+            "one way counterpart": ("calls", "one_way", "0"),
         },
         (
             ("ours", "hackbench", "peer: messages of a byte one way, no switch for each"),
-            ("one way twin", "hackbench", "bytes one way"),
+            ("one way counterpart", "hackbench", "bytes one way"),
         ),
         {"mechanism": ["pipe"]},
     ),
@@ -315,11 +354,11 @@ PAIRS = (
         "cpu.scheduling.switch",
         {
             "lat_ctx": ("lat_ctx", "-s", "0", "2"),
-            "difference twin": ("calls", "context"),
+            "difference counterpart": ("calls", "context"),
         },
         (
             ("ours", "lat_ctx", "peer: processes, and the bytes' way through a pipe taken off"),
-            ("difference twin", "lat_ctx", "the twin with processes, less that way"),
+            ("difference counterpart", "lat_ctx", "the counterpart with processes, less that way"),
         ),
         {"mechanism": ["pipe"]},
     ),

@@ -1,13 +1,13 @@
 """System calls, processes and context switches beside lmbench, perf bench, stress-ng, hackbench and
-twins in C.
+counterparts in C.
 
 Every row is a ratio of times, `one / two`: 0.95 means that one takes 5 % less. `ours` is the agent,
-`twin` does the same in C without anything around it, a twin with another name does what the peer
-does (`turns.py` states what that is for). All run on one CPU and in one directory, which lies in
-memory where the system has /dev/shm, so that no disk answers.
+`counterpart` does the same in C without anything around it, a counterpart with another name does
+what the peer does (`turns.py` states what that is for). All run on one CPU and in one directory,
+which lies in memory where the system has /dev/shm, so that no disk answers.
 
 The peers' programs are taken from the directory that PENTATHLON_PEERS names, or from PATH; the
-twins need a C compiler. What is missing is named and left out. Exit status: 0 compared, 1 no
+counterparts need a C compiler. What is missing is named and left out. Exit status: 0 compared, 1 no
 peer was found or a run failed.
 
     python benches/process_peers.py --rounds 11 --cpu 1
@@ -50,7 +50,7 @@ from turns import Measure, Place, Ratio, number
 from pentathlon.protocol import agent
 
 SHARED = Path("/dev/shm")
-CALLS = tuple(sorted(path.name for path in turns.TWINS.glob("calls*.c")))
+CALLS = tuple(sorted(path.name for path in turns.COUNTERPARTS.glob("calls*.c")))
 
 
 def ours(program: Path, pair: Pair, place: Place, scratch: Path, *, fastest: bool = False) -> float:
@@ -160,10 +160,10 @@ def smallest_program(program: Path) -> bytes:
 
 
 def built(program: Path, flags: tuple[str, ...]) -> str | None:
-    """Compiles the twins; none where lmbench's library is needed and missing."""
+    """Compiles the counterparts; none where lmbench's library is needed and missing."""
     libraries = {flag: turns.library(flag) for flag in flags if flag.endswith(".a")}
     if missing := [name for name, path in libraries.items() if path is None]:
-        print(f"no twin in lmbench's harness: {missing[0]} is missing")
+        print(f"no counterpart in lmbench's harness: {missing[0]} is missing")
         return None
     known = [libraries.get(flag) or flag for flag in flags]
     return turns.built(CALLS, program, "-pthread", *known)
@@ -215,7 +215,7 @@ def main() -> int:
         if not options.only or any(text in pair.name for text in options.only)
     ]
     print(f"{options.rounds} rounds on CPU {options.cpu}, each the median of {turns.TRIES} samples")
-    print("in ns; the peers' programs, and twins in C\n")
+    print("in ns; the peers' programs, and counterparts in C\n")
     compared = 0
     with tempfile.TemporaryDirectory() as folder:
         found = {

@@ -4,9 +4,10 @@ A row of a table compares two sides, `one / two`. In every round each side measu
 order than in the round before, and the ratio of the round is taken: a neighbour's load hits both
 halves of a round, so that the median of the ratios is steadier than either figure.
 
-A twin is a program in C (`twins/`) with nothing around one definition. Where a peer's definition
-is not ours, two twins test the explanation: one that does what we do, one that does what the peer
-does. If each agrees with its original, the difference between the definitions is all there is.
+A counterpart is a program in C (`counterparts/`) with nothing around one definition. Where a peer's
+definition is not ours, two counterparts test the explanation: one that does what we do, one that
+does what the peer does. If each agrees with its original, the difference between the definitions is
+all there is.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-TWINS = Path(__file__).with_name("twins")
+COUNTERPARTS = Path(__file__).with_name("counterparts")
 TRIES = 11
 """Samples of a half round: the default number of lmbench, which reports their median."""
 SAMPLE_MS = 5.0
@@ -80,18 +81,18 @@ def library(name: str) -> str | None:
 
 
 def built(source: str | Sequence[str], program: Path, *flags: str) -> str | None:
-    """Compiles a twin of one or more sources; none (and a printed line) where that fails."""
+    """Compiles a counterpart of one or more sources; none (and a printed line) where that fails."""
     sources = [source] if isinstance(source, str) else source
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
-        print(f"no twin {sources[0]}: a C compiler is needed")
+        print(f"no counterpart {sources[0]}: a C compiler is needed")
         return None
-    files = [str(TWINS / name) for name in sources]
+    files = [str(COUNTERPARTS / name) for name in sources]
     command = [compiler, "-O2", *files, "-o", str(program), *flags]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode:
         last = run.stderr.strip().splitlines()[-1:]
-        print(f"no twin {sources[0]} {' '.join(flags)}: {''.join(last)}")
+        print(f"no counterpart {sources[0]} {' '.join(flags)}: {''.join(last)}")
         return None
     return str(program)
 

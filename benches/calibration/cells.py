@@ -15,7 +15,7 @@ from pentathlon.study.stopping import DEFAULT_LOOKS, PRECISION_MINIMUM
 
 from .noise import NOISES, Noise
 from .peers import PEERS
-from .twin import Verdicts, judge, judge_precision, log_ratios
+from .vectorised import Verdicts, judge, judge_precision, log_ratios
 
 SEED = 20030101
 TRIALS = 10_000

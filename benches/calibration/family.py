@@ -5,7 +5,7 @@ they are declared and by that of Benjamini and Hochberg where they are explorato
 levels that spending gives; the study stops at the first look at which every row is decided. Where
 rows are *dropped* (`stopping.drop_decided`), one that is decided at a look is not measured again
 and keeps the p values of that look. Here all rows weigh the same, and each is a workload.
-`tests/evaluate/test_twin.py` checks the claims against the evaluation's own judge.
+`tests/evaluate/test_vectorised.py` checks the claims against the evaluation's own judge.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.planning.alpha_spending import Levels, levels_at
 from pentathlon.study.stopping import DEFAULT_LOOKS
 
-from .twin import DELTA
+from .vectorised import DELTA
 
 Values = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

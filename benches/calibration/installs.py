@@ -13,7 +13,7 @@ import numpy as np
 
 from pentathlon.evaluate.estimators.binomial import clopper_pearson
 
-from .twin import judge
+from .vectorised import judge
 
 SEED = 20030101
 TRIALS = 10_000

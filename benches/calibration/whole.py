@@ -7,10 +7,10 @@ on there; `--write` puts the tables into docs/calibration.md.
 
 Each cell is a kind of noise. Its studies have the rows of the demonstration (`WORKLOADS`), and are
 judged by the evaluation's own functions: `moderate`, `p_pooled`, `pooled_inflation`,
-`resolution.floor`, `holm.step_down`, the rules of instability (`twin.unstable`). Only the loops
-over studies are arrays; `tests/evaluate/test_whole_studies.py` checks that `Judge` gives the same
-for the same data. Two rules stand beside each other: *own*, which takes every row's variance from
-its own blocks, and *moderated*, the rule of new studies.
+`resolution.floor`, `holm.step_down`, the rules of instability (`counterpart.unstable`). Only the
+loops over studies are arrays; `tests/evaluate/test_whole_studies.py` checks that `Judge` gives the
+same for the same data. Two rules stand beside each other: *own*, which takes every row's variance
+from its own blocks, and *moderated*, the rule of new studies.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pentathlon.evaluate.multiplicity import holm
 from pentathlon.evaluate.planning.alpha_spending import fixed
 
 from .tables import put
-from .twin import unstable
+from .vectorised import unstable
 from .whole_tables import POWER_HEAD, Kept, Line, cell_table, markdown, show
 
 Values = npt.NDArray[np.float64]

@@ -127,4 +127,4 @@ def test_a_plan_points_out_what_makes_no_difference(shop: Shop) -> None:
     planned = shop.call("plan", shop.write(ONE), "--no-pilot", "--json")
     assert any(text in note for note in json.loads(planned.out)["notes"])
     calibrated = shop.call("calibrate", shop.write(ONE), "--blocks", "2")
-    assert calibrated.code == 0 and text not in calibrated.err, "twins are what it asks for"
+    assert calibrated.code == 0 and text not in calibrated.err, "counterparts are what it asks for"

@@ -26,7 +26,7 @@ ITEMS = [
 ]
 
 
-def twin_result(seed: int = 3, blocks: int = 10):
+def aa_result(seed: int = 3, blocks: int = 10):
     return Maker(
         factors={"a": same, "a-again": same}, chosen=ITEMS, blocks=blocks, seed=seed
     ).make()
@@ -49,11 +49,11 @@ def comparison(factor: float, made: Calibration | None, **settings: object):
 
 @pytest.fixture
 def made() -> Calibration:
-    return calibrate(evaluate(twin_result()), "2026-01-02T00:00:00Z")
+    return calibrate(evaluate(aa_result()), "2026-01-02T00:00:00Z")
 
 
 def test_the_floor_is_the_larger_end_of_the_interval(made):
-    evaluation = evaluate(twin_result())
+    evaluation = evaluate(aa_result())
     for row, floor in zip(evaluation.rows, made.floors, strict=True):
         effect = row.comparisons[0].effect
         ends = [abs(math.log1p(e / 100)) for e in (effect.low_percent, effect.high_percent)]
@@ -65,9 +65,9 @@ def test_the_floor_is_the_larger_end_of_the_interval(made):
 
 def test_false_alarms_are_counted_by_single_tests_in_groups():
     # Ten groups of five blocks for each of three metrics; every group is a test at 5 %.
-    made = calibrate(evaluate(twin_result(blocks=50)), "t")
+    made = calibrate(evaluate(aa_result(blocks=50)), "t")
     assert made.trials == 30
-    evaluation = evaluate(twin_result(blocks=50))
+    evaluation = evaluate(aa_result(blocks=50))
     alarms = 0
     for row in evaluation.rows:
         groups = np.array(row.comparisons[0].effect.log_ratios).reshape(10, 5)
@@ -131,7 +131,7 @@ def test_only_one_system_under_two_names_calibrates():
         calibrate(evaluate(other), "t")
 
 
-def test_the_study_of_the_twins_is_the_same_but_for_the_name():
+def test_the_study_of_both_names_is_the_same_but_for_the_name():
     document = two_names(DEFAULT, None, 7)
     one, again = document["system"]
     assert again == {**one, "name": "machine-again"}
@@ -167,9 +167,10 @@ def means(factor: float, made: Calibration | None, keep: int = len(ITEMS)):
 
 def test_a_mean_has_the_floor_of_the_same_rows_between_two_names(made):
     _, everything = means(1.05, made)
-    twin = evaluate(twin_result()).aggregates[0].everything
-    # Areas count the same here as there: the floor is the larger end of the twins' own interval.
-    ends = [abs(math.log1p(e / 100)) for e in (twin.low_percent, twin.high_percent)]
+    counterpart = evaluate(aa_result()).aggregates[0].everything
+    # Areas count the same here as there: the floor is the larger end of the counterparts' own
+    # interval.
+    ends = [abs(math.log1p(e / 100)) for e in (counterpart.low_percent, counterpart.high_percent)]
     assert everything.floor_percent == pytest.approx(100 * math.expm1(max(ends)), rel=0.1)
     assert not everything.below_floor
 

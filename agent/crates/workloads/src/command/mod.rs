@@ -7,6 +7,7 @@ mod environment;
 mod program;
 mod ready;
 mod run;
+mod warm;
 mod watch;
 
 use pentathlon_harness::clock::Clock;
@@ -16,9 +17,10 @@ use pentathlon_os::{accounted, descendants};
 use pentathlon_protocol::catalog::{self, Semantics};
 use pentathlon_protocol::command::{Command, CommandCase};
 use pentathlon_protocol::{Case, CaseValue};
-use run::After;
+use run::{After, Timed};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use warm::Warm;
 
 /// What runs the command of a request; its description stands for one that the agent does not have.
 pub struct Runner;
@@ -69,6 +71,7 @@ impl pentathlon_harness::Workload for Runner {
             files,
             kept: Vec::new(),
             group: None,
+            warm: Warm::new(&context.scratch),
             turn: 0,
         };
         let outcome = place.set_up(&command).map(|()| {
@@ -118,6 +121,7 @@ struct Place {
     kept: Vec<u32>,
     /// What holds these together.
     group: Option<Group>,
+    warm: Warm,
     turn: u64,
 }
 
@@ -171,7 +175,11 @@ impl Runs for One<'_> {
     fn run(&mut self, clock: &Clock) -> Result<Execution, Failure> {
         let directory = self.directory.as_deref().unwrap_or(Path::new("."));
         let (words, after) = (&self.case.command, After::End(&self.place.kept));
-        let done = run::one(directory, words, self.command, after, Some(clock))?;
+        let timed = Timed {
+            clock,
+            warm: &self.place.warm,
+        };
+        let done = run::one(directory, words, self.command, after, Some(timed))?;
         if !self.command.any_status {
             done.succeeded("the command", words, self.command)?;
         }

@@ -3,6 +3,7 @@
 
 use super::capture::{self, Capture};
 use super::ready::Ready;
+use super::warm::Warm;
 use super::watch::{Watch, Why};
 use super::{environment, program};
 use pentathlon_harness::clock::{monotonic_ns, Clock};
@@ -29,6 +30,13 @@ pub enum After<'a> {
     Stay(&'a Path),
 }
 
+/// What a run that counts needs besides.
+#[derive(Clone, Copy)]
+pub struct Timed<'a> {
+    pub clock: &'a Clock,
+    pub warm: &'a Warm,
+}
+
 /// A run that has ended.
 pub struct Done {
     pub wall_ns: f64,
@@ -49,7 +57,7 @@ pub fn one(
     words: &[String],
     of: &Command,
     after: After<'_>,
-    clock: Option<&Clock>,
+    timed: Option<Timed<'_>>,
 ) -> Result<Done, Failure> {
     std::env::set_current_dir(directory)
         .map_err(|error| Failure::system("entering the directory of a run", &error))?;
@@ -68,6 +76,10 @@ pub fn one(
         .map_err(|error| Failure::system("a place for the output of a command", &error))?;
     let limit = watch.limit(Duration::from_secs_f64(of.timeout_s), directory, ready);
     others.wait();
+    let clock = timed.map(|timed| {
+        timed.warm.up();
+        timed.clock
+    });
 
     let from = clock.map_or_else(monotonic_ns, Clock::ticks);
     let ended = command.spawn().and_then(|child| {

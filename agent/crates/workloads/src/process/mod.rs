@@ -20,7 +20,7 @@ mod mmap_munmap;
 mod open_close;
 mod page_fault;
 mod pipe_round_trip;
-mod program;
+pub(crate) mod program;
 mod program_pe;
 mod refusal;
 mod signal;

@@ -1,4 +1,4 @@
-/* What the twins have in common: batches of a given length, and the median of several of them. */
+/* What the counterparts have in common: batches of a given length, and the median of several of them. */
 #ifndef TIMING_H
 #define TIMING_H
 

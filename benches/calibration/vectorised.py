@@ -1,8 +1,9 @@
-"""The judgement of a single row for many studies at once: the vectorised twin of the evaluation.
+"""The judgement of a single row for many studies at once: the vectorised counterpart of the
+evaluation.
 
-`tests/evaluate/test_twin.py` checks on every kind of noise that it states what the evaluation says.
-Levels of looks, the limits of the instability rule and the null distribution of the test on order
-are taken from the evaluation itself; only the loops over studies are replaced by arrays.
+`tests/evaluate/test_vectorised.py` checks on every kind of noise that it states what the evaluation
+says. Levels of looks, the limits of the instability rule and the null distribution of the test on
+order are taken from the evaluation itself; only the loops over studies are replaced by arrays.
 """
 
 from __future__ import annotations

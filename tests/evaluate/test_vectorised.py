@@ -1,4 +1,5 @@
-"""The vectorised twin of the calibration agrees with the evaluation, on every kind of noise."""
+"""The vectorised counterpart of the calibration agrees with the evaluation, on every kind of
+noise."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import pytest
 
 from benches.calibration import family
 from benches.calibration.noise import NOISES
-from benches.calibration.twin import judge, judge_precision, log_ratios
+from benches.calibration.vectorised import judge, judge_precision, log_ratios
 from pentathlon.evaluate.compare import Judge, Pair
 from pentathlon.evaluate.estimators.ratio import percent
 from pentathlon.evaluate.model import Comparison
@@ -27,16 +28,16 @@ def one_row(reference: np.ndarray, system: np.ndarray, rule: Rule) -> Comparison
     return Judge(facts("b"), facts("a"), (), rule).judge([pair]).comparisons[key]
 
 
-def agree(one: Comparison, twin, place: int) -> None:
+def agree(one: Comparison, counterpart, place: int) -> None:
     effect = one.effect
     assert effect is not None
-    assert effect.blocks == twin.blocks[place]
-    assert effect.low_percent == pytest.approx(percent(twin.low[place]), abs=1e-9)
-    assert effect.high_percent == pytest.approx(percent(twin.high[place]), abs=1e-9)
-    assert (one.verdict is Verdict.UNSTABLE) == twin.unstable[place]
+    assert effect.blocks == counterpart.blocks[place]
+    assert effect.low_percent == pytest.approx(percent(counterpart.low[place]), abs=1e-9)
+    assert effect.high_percent == pytest.approx(percent(counterpart.high[place]), abs=1e-9)
+    assert (one.verdict is Verdict.UNSTABLE) == counterpart.unstable[place]
     different = one.verdict.is_difference or one.verdict is Verdict.NEGLIGIBLE
-    assert different == twin.different[place]
-    assert (one.verdict is Verdict.EQUIVALENT) == twin.equivalent[place]
+    assert different == counterpart.different[place]
+    assert (one.verdict is Verdict.EQUIVALENT) == counterpart.equivalent[place]
 
 
 @pytest.mark.parametrize("name", NOISES)
@@ -48,20 +49,20 @@ def test_looks_and_fixed_numbers(name):
     ratios = log_ratios(reference, system)
     means = reference.mean(axis=2), system.mean(axis=2)
     for looks, rate in ((LOOKS, 0.05), (LOOKS, 0.01), ((10,), 0.05), ((5,), 0.05)):
-        twin = judge(ratios, looks, rate)
+        counterpart = judge(ratios, looks, rate)
         rule = Rule(1.0, 1.0 - rate, looks if len(looks) > 1 else ())
         for place in range(len(ratios)):
             for look in looks:
                 one = one_row(means[0][place, :look], means[1][place, :look], rule)
                 if look == looks[-1] or decided(one, 1.0):
                     break
-            agree(one, twin, place)
+            agree(one, counterpart, place)
 
 
 def test_precision():
     reference, system = NOISES["heavy-tailed"].draw(np.random.default_rng(8), 20, 40)
-    twin = judge_precision(log_ratios(reference, system), 0.8, 10, 0.05)
-    assert len(set(twin.blocks)) > 3
+    counterpart = judge_precision(log_ratios(reference, system), 0.8, 10, 0.05)
+    assert len(set(counterpart.blocks)) > 3
     rule = Rule(1.0, 0.95, by_precision=True)
     for place in range(20):
         for blocks in range(10, 41):
@@ -70,7 +71,7 @@ def test_precision():
             low, high = one.effect.low_percent, one.effect.high_percent
             if (np.log1p(high / 100) - np.log1p(low / 100)) / 2 <= np.log1p(0.008):
                 break
-        agree(one, twin, place)
+        agree(one, counterpart, place)
 
 
 @pytest.mark.parametrize("declared", [True, False])

@@ -1,7 +1,7 @@
-/* What the twins that draw by OpenGL have in common: a context without a window, programs, a picture
+/* What the counterparts that draw by OpenGL have in common: a context without a window, programs, a picture
  * to draw on, and the clock. */
-#ifndef GL_TWINS_H
-#define GL_TWINS_H
+#ifndef GL_COUNTERPARTS_H
+#define GL_COUNTERPARTS_H
 
 #include <EGL/egl.h>
 #include <EGL/eglext.h>

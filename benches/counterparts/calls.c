@@ -1,4 +1,4 @@
-/* System calls and processes, one definition to a name, with nothing around it: the twin of a
+/* System calls and processes, one definition to a name, with nothing around it: the counterpart of a
  * workload of the agent in C, or of a peer. Prints microseconds of one operation as lmbench does.
  *
  *   cc -O2 -static-pie -pthread calls*.c -o calls

@@ -1,4 +1,4 @@
-/* Loops over memory, one definition to a name: the twin of a workload of the agent, or of a peer.
+/* Loops over memory, one definition to a name: the counterpart of a workload of the agent, or of a peer.
  *
  *   cc -O2 -static -pthread memory.c -o memory
  *   memory OPERATION WIDTH BYTES THREADS        prints MB/s (random: millions of accesses/s; chase: ns)
