@@ -116,7 +116,7 @@ def _of(study: Study, system: System) -> Iterator[Named]:
     for key in system.kind.own_keys:
         # Only the kind knows what it does with them, so each counts as something that is started.
         if (value := getattr(system, key, None)) is not None:
-            what = f"a system of {system.target} with {key} = {visible(str(value))}"
+            what = f"a system of {system.target} with {key} = {visible(_as_toml(value))}"
             yield Named(system.name, what, "booted")
     steps = study.procedure.steps if system.steps is None else system.steps
     for step in steps:
@@ -124,6 +124,15 @@ def _of(study: Study, system: System) -> Iterator[Named]:
             for place in _lasting(system):
                 what = f"the command `{visible(step.command)}` on {place}"
                 yield Named(system.name, what, "made anew")
+
+
+def _as_toml(value: object) -> str:
+    """A value as a study file has it, in one line."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_as_toml(one)}' for key, one in value.items())} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_as_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _lasting(system: System) -> Iterator[str]:

@@ -361,8 +361,12 @@ def _check_target(system: System, path: TomlPath) -> list[Problem]:
             text = f'is for target {takers}; this system\'s target is "{system.target}"'
             problems.append(Problem((*path, key), text))
     for key, example in system.kind.required.items():
-        if getattr(system, key, None) is None:
+        other = system.kind.instead.get(key)
+        named = [one for one in (key, other) if one and getattr(system, one, None) is not None]
+        if not named:
             problems.append(Problem((*path, key), f"is missing; add {example}"))
+        elif len(named) > 1:
+            problems.append(Problem((*path, key), f"is for a system without {other}; leave it out"))
     problems += _check_settings(system, path)
     scheduler, quota = system.settings.scheduler, system.settings.cpu_quota_percent
     if scheduler is not None and quota is not None and parse_scheduler(scheduler)[1]:

@@ -144,6 +144,7 @@ class Kind:
         alone: key that a command line means by a value that stands alone behind the kind, such as
             "kernel" in uml:6.1; with a dot a key of a table.
         required: those of all these keys that a system has to name, each with an example.
+        instead: a required key -> one that a system can name in its place.
         settings: settings of the machine that its systems may change; `EVERY` for all of them.
         forgets: for a guest, whether it finds in no boot what it wrote in an earlier one, not even
             in the boots of one install.
@@ -169,6 +170,7 @@ class Kind:
     own_keys: Mapping[str, Any] = field(default_factory=dict)
     alone: str | None = None
     required: Mapping[str, str] = field(default_factory=dict)
+    instead: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
     forgets: bool = False
     idle_tasks: tuple[str, ...] | None = None

@@ -69,7 +69,8 @@ def system(text: str) -> dict[str, Any]:
                 raise WordError(text)
             key, value = kind.alone, part
         _put(table, kind, key, _value(key, value))
-    if kind.takes("userland"):
+    # A system with a disk of its own has its own user land.
+    if kind.takes("userland") and table.keys().isdisjoint(kind.instead.values()):
         named = table.setdefault("userland", HOST)
         if isinstance(named, str) and named != HOST:
             table["userland"] = absolute(named, Path.cwd())

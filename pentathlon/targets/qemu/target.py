@@ -17,7 +17,7 @@ from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import guest, options, userland
 from pentathlon.targets.capabilities import Card, CardTarget
-from pentathlon.targets.contract import Description, Session
+from pentathlon.targets.contract import Description, Session, Target
 from pentathlon.targets.qemu import initramfs, kernels, modules, shares
 from pentathlon.targets.qemu.descriptor import KIND
 from pentathlon.targets.session import Launch, ProcessSession
@@ -271,23 +271,35 @@ class KvmTarget(QemuTarget):
         return [*NOTES, "the processor runs the guest itself (KVM); traps cost microseconds"]
 
     def _prepared(self) -> kernels.Kernel:
-        if not KVM.exists():
-            raise TargetUnavailable(
-                f"this machine has no {KVM}, so virtual machines run translated"
-            )
-        if not os.access(KVM, os.R_OK | os.W_OK):
-            raise TargetUnavailable(
-                f"this user may not use {KVM}", f"sudo usermod -aG kvm {os.environ.get('USER', '')}"
-            )
+        need_kvm()
         return super()._prepared()
 
     def accelerator(self) -> list[str]:
         return ["-accel", "kvm", "-cpu", "host"]
 
 
-def make(system: SystemSpec, agent_path: Path, state_dir: Path) -> QemuTarget:
-    """The target for the accelerator that a system names: "tcg" if it names none."""
+def need_kvm() -> None:
+    """That this user may run virtual machines on the processor.
+
+    Raises:
+        TargetUnavailable: not here.
+    """
+    if not KVM.exists():
+        raise TargetUnavailable(f"this machine has no {KVM}, so virtual machines run translated")
+    if not os.access(KVM, os.R_OK | os.W_OK):
+        raise TargetUnavailable(
+            f"this user may not use {KVM}", f"sudo usermod -aG kvm {os.environ.get('USER', '')}"
+        )
+
+
+def make(system: SystemSpec, agent_path: Path, state_dir: Path) -> Target:
+    """The target for the accelerator that a system names, "tcg" if it names none, and for a disk
+    image if it names one."""
     kvm = getattr(system, "accelerator", None) == "kvm"
+    if getattr(system, "disk", None) is not None:
+        from pentathlon.targets.qemu import disk  # noqa: PLC0415  loads what reaches machines
+
+        return (disk.KvmDiskTarget if kvm else disk.DiskTarget)(system, agent_path, state_dir)
     return (KvmTarget if kvm else QemuTarget)(system, agent_path, state_dir)
 
 
