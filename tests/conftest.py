@@ -104,12 +104,27 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Heartbeat(config), "heartbeat")
 
 
+LONGEST = frozenset(
+    {
+        "targets/test_ssh_windows.py",
+        "experiments/file_services/test_remote.py",
+        "experiments/file_services/test_faults.py",
+    }
+)
+"""Modules that wait for minutes: begun first, they do not go on alone at the end."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(TESTS).parts[0] in SYSTEMS:
             item.add_marker("system")
-    items.sort(key=lambda item: item.get_closest_marker("system") is None)
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("system") is None,
+            str(item.path.relative_to(TESTS)) not in LONGEST,
+        )
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
