@@ -34,7 +34,7 @@ def test_a_plan_has_it_with_its_own_key_and_starts_nothing(shop: Shop) -> None:
     shown = json.loads(shop.call("plan", shop.write(text), "--json").out)
     described = shown["plan"]["targets"]["b"]
     assert (described["layer"], described["options"]) == ("imagined", {"flavour": "sour"})
-    assert shown["starts"] == ["b: a system of made-up with flavour = sour, in every boot"]
+    assert shown["starts"] == ['b: a system of made-up with flavour = "sour", in every boot']
     text = shop.call("plan", shop.write(text)).out
     assert 'nothing that a system of "made-up" learns survives its boot' in text
     assert "idle tasks: sync" in text
