@@ -94,7 +94,7 @@ class Shop:
     def real(self, *words: str | Path) -> Done:
         """Call the command in a process of its own."""
         process = self.start(*words)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=300)
         assert "Traceback" not in err, err
         return Done(process.returncode, out, err)
 
