@@ -294,6 +294,10 @@ def _planned(
     return ready, runs
 
 
+MOST_LISTED = 4
+"""Looks that the plan lists."""
+
+
 def _looks(blocks: int) -> list[int]:
     """Looks at so many blocks at most. One at a small part of them decides what is far above the
     noise, and spends next to nothing of the error."""
@@ -328,7 +332,10 @@ def _show(ready: Ready, runs: int, most_s: float, measured: Sequence[str]) -> No
         f"{noun(study.systems).split()[-1]}, warm-up, {count_text(runs, 'run')} each"
     )
     block_s = sum(one.total_s for one in (ready.estimates or {}).values())
-    looks = f"; looks after {', '.join(map(str, schedule))} blocks" if schedule else ""
+    listed = list(map(str, schedule))
+    if len(listed) > MOST_LISTED:  # The line has 80 columns.
+        listed[MOST_LISTED - 1 : -1] = ["…"]
+    looks = f"; looks after {', '.join(listed)} blocks" if schedule else ""
     err.print(
         f"about {seconds(min(block_s * blocks, most_s))} at most{looks}; "
         f"±{study.evaluation.delta_percent:g} % counts as equal"
