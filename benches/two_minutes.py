@@ -1,7 +1,8 @@
 """What two minutes of examples/two-kernels.toml decide, or a variant of it.
 
     python benches/two_minutes.py [--host] [--blocks N] [--iterations N]
-        [--pairing none|steps|turns] [--delta PERCENT] [--keep DIRECTORY]
+        [--pairing none|steps|turns] [--delta PERCENT] [--sample-ms MS] [--visits N]
+        [--keep DIRECTORY]
 
 Runs the study, or some of its systems with another procedure, by the command that a user types.
 Then prints a line of the table in docs/calibration.md: the time of the whole command with its
@@ -43,7 +44,7 @@ def variant(given: argparse.Namespace) -> dict[str, Any]:
     name = "two-kernels-and-host" if given.host else "two-kernels"
     study = tomllib.loads((ROOT / "examples" / f"{name}.toml").read_text())
     study.pop("fallback", None)
-    for key in ("blocks", "iterations", "pairing"):
+    for key in ("blocks", "iterations", "pairing", "sample_ms", "visits"):
         if (value := getattr(given, key)) is not None:
             study["procedure"][key] = value
     if given.delta is not None:
@@ -91,6 +92,8 @@ def main() -> int:
     words.add_argument("--iterations", type=int)
     words.add_argument("--pairing", choices=("none", "steps", "turns"))
     words.add_argument("--delta", type=float)
+    words.add_argument("--sample-ms", type=float)
+    words.add_argument("--visits", type=int)
     words.add_argument("--keep", type=Path, metavar="DIRECTORY")
     given = words.parse_args()
     with tempfile.TemporaryDirectory() as place:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
+from typing_extensions import is_typeddict
 
 from pentathlon.safeio.suggestion import did_you_mean, listing
 from pentathlon.study.commands.model import OwnMetric, OwnWorkload
@@ -150,25 +151,29 @@ def _example(key: str) -> str:
     return _EXAMPLES.get(key, key)
 
 
-def _table(path: TomlPath) -> type[BaseModel] | None:
-    return _TABLES.get(tuple(part for part in path if isinstance(part, str)))
+def _table(path: TomlPath) -> dict[str, list[Any]]:
+    """The keys of a table, each with what its value may be; empty if the table is not known."""
+    place = tuple(part for part in path if isinstance(part, str))
+    if model := _TABLES.get(place):
+        fields = model.model_fields.items()
+        return {one.alias or name: [*one.metadata, one.annotation] for name, one in fields}
+    if len(place) == 2 and place[0] == "system":
+        for kind in registry.kinds():
+            own = kind.own_keys.get(place[1])
+            if is_typeddict(own):
+                return {key: [hint] for key, hint in get_type_hints(own).items()}
+    return {}
 
 
 def _keys(path: TomlPath) -> list[str]:
-    table = _table(path)
-    if table is None:
-        return []
-    own = [key for kind in registry.kinds() for key in kind.own_keys] if table is System else []
-    return [*(field.alias or name for name, field in table.model_fields.items()), *own]
+    of_a_system = [part for part in path if isinstance(part, str)] == ["system"]
+    own = [key for kind in registry.kinds() for key in kind.own_keys] if of_a_system else []
+    return [*_table(path), *own]
 
 
 def _literals(path: TomlPath) -> list[str]:
-    table = _table(path[:-1])
-    if table is None or not isinstance(path[-1], str):
-        return []
     found: list[str] = []
-    field = table.model_fields[path[-1]]
-    pending: list[Any] = [*field.metadata, field.annotation]
+    pending = list(_table(path[:-1]).get(str(path[-1]), []))
     while pending:
         part = pending.pop()
         if isinstance(part, OneOf):

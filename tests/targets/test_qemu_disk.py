@@ -246,9 +246,9 @@ workloads = ["process.getpid"]
     [
         ("", 'kernel: is missing; add kernel = "6.1"'),
         ('kernel = "6.1"\ndisk = { image = "/x" }', "is for a system without disk; leave it out"),
-        ('disk = { images = "/x" }', "images"),
+        ('disk = { images = "/x" }', 'unknown key; did you mean "image"?'),
         ("disk = {}", "image"),
-        ('disk = { image = "/x", firmware = "efi" }', "firmware"),
+        ('disk = { image = "/x", firmware = "efi" }', '"efi" is not known; use "bios" or "uefi"'),
     ],
 )
 def test_what_a_study_file_cannot_say(tmp_path: Path, own: str, problem: str) -> None:

@@ -22,7 +22,6 @@ from tests.experiments.file_services.conftest import (
     every_task_runs,
     failure,
     goes_on_after,
-    http_3_runs,
 )
 from tests.experiments.file_services.virtual_machines import KERNEL, copied, joined, no_machines
 
@@ -44,10 +43,6 @@ def test_a_copy_from_a_virtual_machine_has_its_bytes(as_server: Bench, protocol:
 
 def test_every_task_comes_from_a_virtual_machine(as_server: Bench) -> None:
     every_task_runs(as_server, fewest=True)
-
-
-def test_a_portal_speaks_http_3_from_a_virtual_machine(as_server: Bench) -> None:
-    http_3_runs(as_server)
 
 
 def test_a_server_that_is_killed_in_a_virtual_machine_costs_one_sentence(
