@@ -16,7 +16,7 @@ from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import Entry, UndoJournal
 from pentathlon.protocol.agent import graphics
 from pentathlon.protocol.requests.session import Placement
-from pentathlon.targets import arm_build, guarded, guest, options, windows_build
+from pentathlon.targets import guarded, guest, linux_build, options, windows_build
 from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
@@ -221,7 +221,7 @@ class SshTarget(RemoteTarget):
             )
         # A Windows build is for the entry that is booted later.
         named = None if self.named and windows_build.is_windows(Path(self.named)) else self.named
-        self.agent_path = arm_build.agent_for(machine, named, self._own_agent)
+        self.agent_path = linux_build.agent_for(machine, named, self._own_agent)
         guest.check_agent(self.agent_path)
         self._cpu_count = int(count)
         self._check_cpus()
@@ -380,7 +380,7 @@ class SshTarget(RemoteTarget):
             left = max(timeout_s - (time.monotonic() - began), 1.0)
             connection = Connection(self.address, local, journal, left)
             connection.copy(self.agent_path)
-            same = arm_build.architecture(self.agent_path) == arm_build.architecture(
+            same = linux_build.architecture(self.agent_path) == linux_build.architecture(
                 self._own_agent
             )
             if same and (drawing := graphics(self.agent_path)) is not None:

@@ -40,9 +40,28 @@ pub extern "C" fn getpid() -> i64 {
     result
 }
 
+#[cfg(all(target_os = "linux", target_arch = "riscv64"))]
+pub extern "C" fn getpid() -> i64 {
+    let result: i64;
+    // SAFETY: getpid has no argument, touches no memory and cannot fail; A0 takes the result.
+    unsafe {
+        std::arch::asm!(
+            "ecall",
+            in("a7") libc::SYS_getpid,
+            lateout("a0") result,
+            options(nostack),
+        );
+    }
+    result
+}
+
 #[cfg(all(
     target_os = "linux",
-    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+    not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    ))
 ))]
 const GETPID: libc::c_long = libc::SYS_getpid;
 /// The same on FreeBSD and macOS since 4.2BSD (sys/syscall.h).
@@ -51,7 +70,11 @@ const GETPID: libc::c_int = 20;
 
 #[cfg(not(all(
     target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
 )))]
 pub extern "C" fn getpid() -> i64 {
     // SAFETY: getpid has no argument, touches no memory and cannot fail.

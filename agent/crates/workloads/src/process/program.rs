@@ -12,6 +12,9 @@ const CODE: Option<(u16, &[u8])> = if cfg!(target_arch = "x86_64") {
 } else if cfg!(target_arch = "aarch64") {
     // mov x0, #42; mov x8, #93 (exit); svc #0
     Some((183, b"\x40\x05\x80\xd2\xa8\x0b\x80\xd2\x01\0\0\xd4"))
+} else if cfg!(target_arch = "riscv64") {
+    // li a0, 42; li a7, 93 (exit); ecall
+    Some((243, b"\x13\x05\xa0\x02\x93\x08\xd0\x05\x73\0\0\0"))
 } else {
     None
 };

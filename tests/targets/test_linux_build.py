@@ -1,4 +1,4 @@
-"""The agent for 64-bit ARM: chosen by the architecture of the machine, run by qemu-user."""
+"""The agent for other architectures: chosen by that of the machine, run by qemu-user."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ import pytest
 
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol.agent import AGENT
-from pentathlon.targets import arm_build
+from pentathlon.targets import linux_build
 from tests.targets.test_command import Own, run
 from tests.targets.test_wine_catalog import AREAS, MACHINE_S, request_for, sums
-
-BINFMT = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
 
 
 def elf(path: Path, machine: int) -> Path:
@@ -31,75 +29,83 @@ def elf(path: Path, machine: int) -> Path:
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """This machine's agent, on x86-64, where nobody has built another one."""
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.delenv(arm_build.VARIABLE, raising=False)
-    monkeypatch.setattr(arm_build, "_places", lambda own: [own.with_name(f"{AGENT}-aarch64")])
+    for machine in linux_build.BUILDS:
+        monkeypatch.delenv(linux_build.variable(machine), raising=False)
+    monkeypatch.setattr(
+        linux_build, "_places", lambda own, machine, _: [own.with_name(f"{AGENT}-{machine}")]
+    )
     return elf(tmp_path / AGENT, 62)
 
 
 def test_a_machine_like_this_one_gets_this_ones_agent(own: Path) -> None:
-    assert arm_build.agent_for("x86_64", None, own) == own
+    assert linux_build.agent_for("x86_64", None, own) == own
 
 
-def test_another_architecture_gets_its_own(own: Path) -> None:
-    with pytest.raises(TargetUnavailable, match="has not been built for Linux on aarch64"):
-        arm_build.agent_for("aarch64", None, own)
+@pytest.mark.parametrize(("machine", "number"), [("aarch64", 183), ("riscv64", 243)])
+def test_another_architecture_gets_its_own(own: Path, machine: str, number: int) -> None:
+    with pytest.raises(TargetUnavailable, match=f"has not been built for Linux on {machine}"):
+        linux_build.agent_for(machine, None, own)
     # A program for another architecture under that name is not taken.
-    built = elf(own.with_name(f"{AGENT}-aarch64"), 62)
+    built = elf(own.with_name(f"{AGENT}-{machine}"), 62)
     with pytest.raises(TargetUnavailable, match="has not been built"):
-        arm_build.agent_for("aarch64", None, own)
-    elf(built, 183)
-    assert arm_build.agent_for("aarch64", None, own) == built
+        linux_build.agent_for(machine, None, own)
+    elf(built, number)
+    assert linux_build.agent_for(machine, None, own) == built
 
 
 def test_a_named_agent_has_to_fit(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arm = elf(own.with_name("mine"), 183)
-    assert arm_build.agent_for("aarch64", str(arm), own) == arm
+    assert linux_build.agent_for("aarch64", str(arm), own) == arm
     with pytest.raises(TargetUnavailable, match="which is a program for aarch64; the machine is"):
-        arm_build.agent_for("x86_64", str(arm), own)
-    monkeypatch.setenv(arm_build.VARIABLE, str(own))
-    with pytest.raises(TargetUnavailable, match=f"{arm_build.VARIABLE} names .* for x86_64"):
-        arm_build.agent_for("aarch64", None, own)
+        linux_build.agent_for("x86_64", str(arm), own)
+    variable = linux_build.variable("aarch64")
+    monkeypatch.setenv(variable, str(own))
+    with pytest.raises(TargetUnavailable, match=f"{variable} names .* for x86_64"):
+        linux_build.agent_for("aarch64", None, own)
 
 
 def test_an_architecture_without_an_agent_is_named(own: Path) -> None:
-    with pytest.raises(TargetUnavailable, match="no agent for Linux on riscv64"):
-        arm_build.agent_for("riscv64", None, own)
+    with pytest.raises(TargetUnavailable, match="no agent for Linux on mips64"):
+        linux_build.agent_for("mips64", None, own)
 
 
 REGISTER = (
     "mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && "
-    f"cat {BINFMT} >/proc/sys/fs/binfmt_misc/register && "
+    "cat {format} >/proc/sys/fs/binfmt_misc/register && "
 )
-"""Lets a user namespace of its own start programs for 64-bit ARM by qemu-user (Linux 6.7)."""
+"""Lets a user namespace of its own start programs for that architecture by qemu-user (Linux 6.7)."""
 
 NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 
 
-@pytest.fixture(scope="module")
-def arm() -> Own:
+@pytest.fixture(scope="module", params=[*linux_build.BUILDS])
+def other(request: pytest.FixtureRequest) -> Own:
     """The agent as a system: with every program that it starts itself by the emulator."""
-    if not BINFMT.exists():
-        pytest.skip(f"{BINFMT} is missing (Debian: qemu-user-static)")
+    machine = request.param
+    binfmt = Path(f"/usr/lib/binfmt.d/qemu-{machine}.conf")
+    if not binfmt.exists():
+        pytest.skip(f"{binfmt} is missing (Debian: qemu-user-static)")
     if platform.machine() != "x86_64":
-        pytest.skip("this machine's own agent is compared with the one for aarch64")
+        pytest.skip(f"the agent of x86-64 is compared with the one for {machine}")
     try:
         own = Path(os.environ.get("PENTATHLON_AGENT", "/nonexistent"))
-        agent = arm_build.agent_for("aarch64", None, own)
+        agent = linux_build.agent_for(machine, None, own)
     except TargetUnavailable as error:
         pytest.skip(f"{error}; {error.remedy}")
-    tried = [*NAMESPACE, f"{REGISTER} exec {shlex.quote(str(agent))} --version"]
+    register = REGISTER.format(format=binfmt)
+    tried = [*NAMESPACE, f"{register} exec {shlex.quote(str(agent))} --version"]
     done = subprocess.run(tried, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip(f"binfmt_misc in a user namespace does not work here: {done.stderr.strip()}")
-    return Own(command=(*NAMESPACE, REGISTER + "exec {agent}"), agent=str(agent))
+    return Own(command=(*NAMESPACE, register + "exec {agent}"), agent=str(agent))
 
 
 @pytest.mark.parametrize("area", [*AREAS])
 def test_every_workload_does_the_same_work_or_says_why_not(
-    area: str, arm: Own, real_agent: Path, state: Path
+    area: str, other: Own, real_agent: Path, state: Path
 ) -> None:
     whole = request_for(area)
-    there = run(arm, real_agent, state, whole)
+    there = run(other, real_agent, state, whole)
     here = run(Own(), real_agent, state, whole)
     refused = [e for e in there if e["event"] == "error"]
     assert [e for e in refused if e["kind"] != "unsupported"] == []
@@ -112,10 +118,10 @@ def test_every_workload_does_the_same_work_or_says_why_not(
             assert {k: found[k] for k in common} == {k: expected[k] for k in common}, name
 
 
-def test_its_clock_is_the_counter_of_the_architecture(
-    arm: Own, real_agent: Path, state: Path
+def test_its_clock_is_the_counter_of_the_architecture_or_the_systems(
+    other: Own, real_agent: Path, state: Path
 ) -> None:
-    events = run(arm, real_agent, state)
-    first = events[0]
-    # QEMU's user mode has the counter too.
-    assert first["clock"]["source"] == "tsc", first["clock"]
+    first = run(other, real_agent, state)[0]
+    # QEMU's user mode has the counter of 64-bit ARM too; that of RISC-V is not read.
+    counter = linux_build.architecture(Path(str(other.agent))) == "aarch64"
+    assert first["clock"]["source"] == ("tsc" if counter else "monotonic"), first["clock"]

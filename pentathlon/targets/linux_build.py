@@ -1,4 +1,4 @@
-"""The agent's build for Linux on 64-bit ARM: find it, and tell it from this machine's."""
+"""The agent's builds for Linux on other architectures: where they are, and what a program is for."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ from pathlib import Path
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol.agent import AGENT
 
-BUILD = "sh scripts/cross linux-arm"
-ARM = "aarch64"
-VARIABLE = "PENTATHLON_AGENT_AARCH64"
-"""Path of the build, where it lies in none of the usual places."""
+BUILDS = {
+    "aarch64": ("sh scripts/cross linux-arm", "aarch64-unknown-linux-gnu"),
+    "riscv64": ("sh scripts/cross linux-riscv", "riscv64gc-unknown-linux-gnu"),
+}
+"""Architecture as uname(1) names it -> the command that builds the agent, the compiler's target."""
 
-MACHINES = {62: "x86_64", 183: ARM}
+MACHINES = {62: "x86_64", 183: "aarch64", 243: "riscv64"}
 """What elf(5) calls `e_machine`, by the name that uname(1) has for it."""
+
+
+def variable(machine: str) -> str:
+    """The environment variable with the path of a build that lies in none of the usual places."""
+    return f"PENTATHLON_AGENT_{machine.upper()}"
 
 
 def agent_for(machine: str, own: str | None, agent_file: Path) -> Path:
     """The agent for a Linux machine: the study's `agent`, else this machine's own where the
-    architectures are one, else the build for 64-bit ARM: $PENTATHLON_AGENT_AARCH64, the file beside
-    the agent of this machine, or what `scripts/cross linux-arm` builds in the checkout.
+    architectures are one, else the build for its architecture: that of `variable`, the file beside
+    the agent of this machine, or what `scripts/cross` builds in the checkout.
 
     Args:
         machine: what uname(1) with -m prints there.
@@ -36,16 +42,18 @@ def agent_for(machine: str, own: str | None, agent_file: Path) -> Path:
         return _checked(Path(own), f'"{own}"', machine)
     if machine == platform.machine():
         return agent_file
-    if machine != ARM:
+    if machine not in BUILDS:
         raise TargetUnavailable(
-            f"there is no agent for Linux on {machine}; it is built for x86_64 and {ARM}"
+            f"there is no agent for Linux on {machine}; it is built for "
+            f"{", ".join(MACHINES.values())}"
         )
-    if named := os.environ.get(VARIABLE):
-        return _checked(Path(named), VARIABLE, machine)
-    for path in _places(agent_file):
+    if named := os.environ.get(variable(machine)):
+        return _checked(Path(named), variable(machine), machine)
+    command, target = BUILDS[machine]
+    for path in _places(agent_file, machine, target):
         if architecture(path) == machine:
             return path.resolve()
-    raise TargetUnavailable(f"the agent has not been built for Linux on {machine}", BUILD)
+    raise TargetUnavailable(f"the agent has not been built for Linux on {machine}", command)
 
 
 def _checked(path: Path, source: str, machine: str) -> Path:
@@ -56,10 +64,10 @@ def _checked(path: Path, source: str, machine: str) -> Path:
     return path.resolve()
 
 
-def _places(agent_file: Path) -> Iterator[Path]:
-    yield agent_file.with_name(f"{AGENT}-{ARM}")
+def _places(agent_file: Path, machine: str, target: str) -> Iterator[Path]:
+    yield agent_file.with_name(f"{AGENT}-{machine}")
     checkout = Path(__file__).resolve().parents[2]
-    yield checkout / "target" / "cross" / f"{ARM}-unknown-linux-gnu" / "release" / AGENT
+    yield checkout / "target" / "cross" / target / "release" / AGENT
 
 
 def architecture(path: Path) -> str | None:
