@@ -1,4 +1,4 @@
-"""The agent's builds for Linux on other architectures: where they are, and what a program is for."""
+"""The agent's builds for Linux on other architectures: where each is, and what it is for."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def agent_for(machine: str, own: str | None, agent_file: Path) -> Path:
     if machine == platform.machine():
         return agent_file
     if machine not in BUILDS:
+        known = ", ".join(MACHINES.values())
         raise TargetUnavailable(
-            f"there is no agent for Linux on {machine}; it is built for "
-            f"{", ".join(MACHINES.values())}"
+            f"there is no agent for Linux on {machine}; it is built for {known}"
         )
     if named := os.environ.get(variable(machine)):
         return _checked(Path(named), variable(machine), machine)

@@ -100,10 +100,10 @@ MACHINE_S = {"memory.levels", "memory.code_size"}
 AREAS = ["memory", "arithmetic", "cpu", "process", "disk", "test"]
 
 
-def request_for(area: str) -> Request:
+def request_for(area: str, timeout_s: float = 30.0) -> Request:
     """One request for all workloads of an area."""
     workloads = [
-        entry(name, parameters=parameters, iterations=1, sample_ms=0.2, timeout_s=30)
+        entry(name, parameters=parameters, iterations=1, sample_ms=0.2, timeout_s=timeout_s)
         for name, parameters in PARAMETERS.items()
         if name.startswith(area + ".")
     ]
