@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -120,7 +121,7 @@ def try_command(
                 ready,
                 runs,
                 most_s,
-                [f"`{one_line(' '.join(one.words))}`" for one in found] or [f"the pack {pack}"],
+                [f"`{one_line(shlex.join(one.words))}`" for one in found] or [f"the pack {pack}"],
             )
             wanted = {
                 metric.name for one in ready.plan.study.workloads for metric in one.declared()

@@ -88,6 +88,7 @@ def _metrics(evaluation: Evaluation, system: str, rule: Rule) -> Iterator[Questi
     counts = Counter(one.verdict for one in every)
     total = len(every)
     inconclusive = [one for one in every if one.verdict is Verdict.INCONCLUSIVE]
+    units = "blocks" if evaluation.study.in_blocks else "boots"
     if inconclusive:
         effects = [one.effect for one in inconclusive if one.effect is not None]
         usable = [
@@ -98,9 +99,10 @@ def _metrics(evaluation: Evaluation, system: str, rule: Rule) -> Iterator[Questi
         needed = sorted(
             found[0] for one in usable if (found := blocks_to_decide(one, rule)) is not None
         )
-        what = (
-            f"{system}, {len(inconclusive)} of {count_text(total, 'metric')}: their intervals hold "
-            f"0 and reach beyond ±{percent_text(rule.delta_percent)}"
+        what = f"{system}, {len(inconclusive)} of {count_text(total, 'metric')}: " + (
+            f"neither a difference nor equality within ±{percent_text(rule.delta_percent)} is shown"
+            if any(one.low_percent is not None for one in effects)
+            else f"two {units} of each system are needed for an interval"
         )
         if needed and evaluation.study.study_file:
             enough = needed[(len(needed) - 1) // 2]
@@ -115,7 +117,7 @@ def _metrics(evaluation: Evaluation, system: str, rule: Rule) -> Iterator[Questi
     if counts[Verdict.UNSTABLE]:
         yield Question(
             f"{system}, {counts[Verdict.UNSTABLE]} of {count_text(total, 'metric')}: unstable, "
-            "the blocks contradict each other, and more of them do not help; measure again where "
+            f"the {units} contradict each other, and more of them do not help; measure again where "
             "less else is going on"
         )
 

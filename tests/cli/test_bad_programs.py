@@ -53,6 +53,12 @@ BAD: dict[str, tuple[str | bytes | None, dict[str, Any], str, str]] = {
         "failed",
         "wrote a file of more than 4 MiB and was ended",
     ),
+    "writes-and-goes-on": (
+        "head -c 10000000000 /dev/zero >big; exit 0",
+        {"largest_file": "4M"},
+        "failed",
+        "wrote a file of more than 4 MiB (big), and a program that it started was ended",
+    ),
     "prints": ("exec yes", {}, "failed", "wrote more than 16 MiB to its output and was ended"),
     "daemon": (
         f"setsid sleep {LINGERS} >/dev/null 2>&1 & exit 0",

@@ -16,7 +16,7 @@ from pentathlon.report.export.units import SECONDS, is_time
 from pentathlon.safeio.escaping import json_document
 from pentathlon.study.catalog import metric_key
 
-LATENCIES = frozenset({"latency", "time"})
+LATENCIES = frozenset({"latency", "time", "wall"})
 """Metrics that are Bencher's latency, if they are times."""
 NS = 1e9
 

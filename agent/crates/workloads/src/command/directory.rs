@@ -53,6 +53,38 @@ fn show(file: &Path, place: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// So many entries are looked at for a file that is too large.
+const MOST_ENTRIES: usize = 100_000;
+
+/// The path, below the directory of a run, of a file of more than so many bytes that the run wrote.
+/// What it was given are links.
+pub fn larger(directory: &Path, bytes: u64) -> Option<PathBuf> {
+    let mut pending = vec![directory.to_path_buf(), temporary(directory)];
+    let mut looked_at = 0;
+    while let Some(place) = pending.pop() {
+        for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+            looked_at += 1;
+            let Ok(kind) = entry.metadata() else {
+                continue;
+            };
+            if kind.is_file() && kind.len() > bytes {
+                let path = entry.path();
+                return Some(
+                    path.strip_prefix(directory)
+                        .map_or(path.clone(), Path::to_owned),
+                );
+            }
+            if kind.is_dir() {
+                pending.push(entry.path());
+            }
+            if looked_at == MOST_ENTRIES {
+                return None;
+            }
+        }
+    }
+    None
+}
+
 pub fn remove(directory: &Path) {
     std::fs::remove_dir_all(directory).ok();
     std::fs::remove_dir_all(temporary(directory)).ok();

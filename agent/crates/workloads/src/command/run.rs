@@ -49,6 +49,8 @@ pub struct Done {
     left: Vec<String>,
     ending: Ending,
     why: Option<Why>,
+    /// A file beyond the limit, which ended one of its programs and not the one that was started.
+    too_large: Option<PathBuf>,
 }
 
 /// Runs a program to its end in `directory`, which becomes this process's own.
@@ -111,6 +113,10 @@ pub fn one(
     let (output, error) = streams.finish();
     let (ending, used) =
         collected.map_err(|error| program::refused(&program, &words[0], &error))?;
+    let too_large = match ending {
+        Ending::Code(_) if cfg!(unix) => super::directory::larger(directory, of.largest_file_bytes),
+        _ => None,
+    };
     Ok(Done {
         wall_ns: clock.map_or((to - from) as f64, |clock| clock.elapsed_ns(from, to)),
         accounts: accounts(&used),
@@ -120,6 +126,7 @@ pub fn one(
         left,
         ending,
         why,
+        too_large,
     })
 }
 
@@ -230,6 +237,13 @@ impl Done {
                 "{what} {name} wrote a file of more than {} MiB and was ended; largest_file of the \
                  workload says how large its files may be{}",
                 of.largest_file_bytes >> 20,
+                stated()
+            ))),
+            (None, Ending::Code(_)) if self.too_large.is_some() => Err(Failure::Failed(format!(
+                "{what} {name} wrote a file of more than {} MiB ({}), and a program that it started \
+                 was ended; largest_file of the workload says how large its files may be{}",
+                of.largest_file_bytes >> 20,
+                visible(&self.too_large.as_deref().unwrap_or(Path::new("")).to_string_lossy()),
                 stated()
             ))),
             (None, Ending::Signal(signal)) => Err(Failure::Failed(format!(
