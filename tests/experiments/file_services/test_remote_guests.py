@@ -60,9 +60,6 @@ def test_every_task_runs_between_a_guest_and_another_machine(
             copied(bench, "http1.1")
         else:
             every_task_runs(bench, fewest=True)
-        if guest == "uml" and lacking("files.portal", ["http3"]) is None:
-            with one.having("aioquic"):
-                http_3_runs(bench)
     finally:
         made.stop()
     assert one.quiet() == []
