@@ -26,6 +26,8 @@ SHELL = re.compile(r"^```sh\n(?P<call>.*?)^```\n(?:\n```text\n(?P<shown>.*?)^```
 SKIPPED = "<!-- not followed -->\n"
 """Stands before a block for other machines."""
 CUT = "..."
+SHOWN = "/home/me/study/"
+"""What the pages show as the directory in which they were followed."""
 
 
 def follow(directory: Path) -> None:
@@ -54,7 +56,7 @@ def _followed(text: str, directory: Path) -> str:
         if text[: found.start()].endswith(SKIPPED):
             out += found[0]
             continue
-        printed = _run(found["call"], directory)
+        printed = _run(found["call"], directory).replace(f"{directory.resolve()}/", SHOWN)
         if found["shown"] is None:
             out += found[0]
         else:
