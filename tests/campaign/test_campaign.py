@@ -124,7 +124,8 @@ def test_a_run_that_is_killed_is_said_so_and_costs_only_its_own_machine(shop: Sh
     shop.options = {"delay_s": 0.03}
     process = shop.start(*start(shop, "--no-report"))
     results = [shop.directory / "c" / "machines" / name for name in ("one", "two")]
-    wait_for(lambda: all((one / "journal.jsonl").is_file() for one in results))
+    files = ("journal.jsonl", "plan.json", "catalog.json")
+    wait_for(lambda: all((one / name).is_file() for one in results for name in files))
     victim = writer(results[0])
     assert victim is not None
     os.kill(victim, signal.SIGKILL)
