@@ -14,7 +14,7 @@ from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol.agent import AGENT
 from pentathlon.targets import linux_build
 from tests.targets.test_command import Own, run
-from tests.targets.test_wine_catalog import AREAS, MACHINE_S, request_for, sums
+from tests.targets.test_wine_catalog import AREAS, check_same_work, request_for
 
 
 def elf(path: Path, machine: int) -> Path:
@@ -108,15 +108,7 @@ def test_every_workload_does_the_same_work_or_says_why_not(
     whole = request_for(area, timeout_s=300.0)
     there = run(other, real_agent, state, whole)
     here = run(Own(), real_agent, state, whole)
-    refused = [e for e in there if e["event"] == "error"]
-    assert [e for e in refused if e["kind"] != "unsupported"] == []
-    assert all(e["reason"] for e in refused)
-    for name in (one.id for one in whole.workloads):
-        found, expected = sums(there, name), sums(here, name)
-        assert found or any(e["workload"] == name for e in refused), f"{name} says nothing"
-        if name not in MACHINE_S:
-            common = found.keys() & expected.keys()
-            assert {k: found[k] for k in common} == {k: expected[k] for k in common}, name
+    check_same_work(whole, there, here)
 
 
 def test_its_clock_is_the_counter_of_the_architecture_or_the_systems(

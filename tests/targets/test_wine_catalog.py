@@ -124,6 +124,22 @@ def test_every_workload_has_parameters_here(real_agent: Path) -> None:
     assert {name.split(".")[0] for name in PARAMETERS} == set(AREAS)
 
 
+def check_same_work(
+    whole: Request, there: list[dict[str, Any]], here: list[dict[str, Any]]
+) -> None:
+    """Each workload computed there what it computed here, or is unsupported with a reason."""
+    failures = [e for e in there if e["event"] == "error" and e["kind"] != "unsupported"]
+    assert failures == []
+    refused = [e for e in there if e["event"] == "error"]
+    assert all(e["reason"] for e in refused)
+    for name in (one.id for one in whole.workloads):
+        found, expected = sums(there, name), sums(here, name)
+        assert found or any(e["workload"] == name for e in refused), f"{name} says nothing"
+        if name not in MACHINE_S:
+            common = found.keys() & expected.keys()
+            assert {k: found[k] for k in common} == {k: expected[k] for k in common}, name
+
+
 @pytest.mark.parametrize("area", AREAS)
 def test_every_workload_is_measured_as_on_the_host_or_says_why_not(
     area: str, real_agent: Path, state: Path
@@ -138,16 +154,7 @@ def test_every_workload_is_measured_as_on_the_host_or_says_why_not(
         there = documents(session.run(whole, 60, 180))
     with make_target(FakeSystem(), real_agent, state).boot(30) as session:
         here = documents(session.run(whole, 60, 180))
-    failures = [e for e in there if e["event"] == "error" and e["kind"] != "unsupported"]
-    assert failures == []
-    refused = [e for e in there if e["event"] == "error"]
-    assert all(e["reason"] for e in refused)
-    for name in (one.id for one in whole.workloads):
-        found, expected = sums(there, name), sums(here, name)
-        assert found or any(e["workload"] == name for e in refused), f"{name} says nothing"
-        if name not in MACHINE_S:
-            common = found.keys() & expected.keys()
-            assert {k: found[k] for k in common} == {k: expected[k] for k in common}, name
+    check_same_work(whole, there, here)
 
 
 def test_all_threads_are_those_of_the_cpus_that_it_was_given(real_agent: Path, state: Path) -> None:

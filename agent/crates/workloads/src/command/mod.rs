@@ -55,7 +55,7 @@ impl pentathlon_harness::Workload for Runner {
             .take()
             .ok_or_else(|| Failure::Failed("the request has no command".into()))?;
         descendants::adopt();
-        // One byte more, by which a file beyond the limit is told from one that is as large as it.
+        // One byte more, which distinguishes a file beyond the limit from one of exactly that size.
         accounted::limit_files(command.largest_file_bytes.saturating_add(1))
             .map_err(|error| Failure::system("limiting the files that it may write", &error))?;
         let files = match (&context.files, &command.files) {
