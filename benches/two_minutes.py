@@ -1,6 +1,6 @@
 """What two minutes of examples/two-kernels.toml decide, or a variant of it.
 
-    python benches/two_minutes.py [--host] [--blocks N] [--iterations N]
+    python benches/two_minutes.py [--host] [--blocks N] [--iterations N] [--warmup N]
         [--pairing none|steps|turns] [--delta PERCENT] [--sample-ms MS] [--visits N]
         [--keep DIRECTORY]
 
@@ -44,7 +44,7 @@ def variant(given: argparse.Namespace) -> dict[str, Any]:
     name = "two-kernels-and-host" if given.host else "two-kernels"
     study = tomllib.loads((ROOT / "examples" / f"{name}.toml").read_text())
     study.pop("fallback", None)
-    for key in ("blocks", "iterations", "pairing", "sample_ms", "visits"):
+    for key in ("blocks", "iterations", "warmup", "pairing", "sample_ms", "visits"):
         if (value := getattr(given, key)) is not None:
             study["procedure"][key] = value
     if given.delta is not None:
@@ -90,6 +90,7 @@ def main() -> int:
     words.add_argument("--host", action="store_true")
     words.add_argument("--blocks", type=int)
     words.add_argument("--iterations", type=int)
+    words.add_argument("--warmup", type=int)
     words.add_argument("--pairing", choices=("none", "steps", "turns"))
     words.add_argument("--delta", type=float)
     words.add_argument("--sample-ms", type=float)

@@ -110,8 +110,7 @@ class BenchMachine(threading.Thread):
         self.script("uname", UNAME.format(directory))
         self.script("reboot", f"#!/bin/sh\n: >{directory}/restart\n")
         self.script("systemctl", f"#!/bin/sh\ncat {directory}/state\n: >{directory}/asked\n")
-        with (directory / "sshd.conf").open("a") as file:
-            file.write(f"SetEnv PATH={directory}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n")
+        self.server.set_variables(PATH=f"{directory}/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         (self.grub / "grub.cfg").write_text(MENU)
         self.environment("create")
         self.environment("set", f"saved_entry={DEFAULT}")

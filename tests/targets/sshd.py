@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-SFTP_FREE = """
+CONFIGURATION = """
 Port {port}
 ListenAddress 127.0.0.1
 HostKey {directory}/host_key
@@ -79,8 +79,18 @@ class Sshd:
         known = f"[127.0.0.1]:{self.port} {' '.join(host_key)}\n"
         (directory / "known_hosts").write_text(known)
         fields = {"port": self.port, "directory": directory, "user": getpass.getuser()}
-        (directory / "sshd.conf").write_text(SFTP_FREE.format(**fields))
+        self.plain = CONFIGURATION.format(**fields)
+        self.set_variables()
         self.config.write_text(CLIENT.format(**fields))
+
+    def set_variables(self, **variables: str) -> None:
+        """Of the environment of every session from the next start on; sshd reads one line of them.
+
+        With SHLVL a session's bash(1) leaves out ~/.bashrc: no test depends on the start-up files
+        of whoever runs it, and none waits for them.
+        """
+        words = " ".join(f"{key}={value}" for key, value in {"SHLVL": "1", **variables}.items())
+        (self.directory / "sshd.conf").write_text(f"{self.plain}SetEnv {words}\n")
 
     def start(self, boot_id: str | None = None) -> None:
         if boot_id is None:

@@ -81,8 +81,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine
     server = Sshd(tmp_path / "sshd")
     there = tmp_path / "there"
     there.mkdir()
-    with (server.directory / "sshd.conf").open("a") as file:
-        file.write(f"SetEnv TMPDIR={there}\n")
+    server.set_variables(TMPDIR=str(there))
     before = descendants()
     server.start()
     made = Machine(tmp_path, server)

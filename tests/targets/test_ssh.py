@@ -45,8 +45,7 @@ def server(tmp_path: Path) -> Iterator[Sshd]:
     made = Sshd(tmp_path / "sshd")
     # Other tests have sessions on this machine too, which would be seen in one directory for all.
     there(made).mkdir()
-    with (made.directory / "sshd.conf").open("a") as file:
-        file.write(f"SetEnv TMPDIR={there(made)}\n")
+    made.set_variables(TMPDIR=str(there(made)))
     before = descendants()
     made.start()
     yield made
@@ -333,8 +332,7 @@ def test_a_run_of_another_machine_is_not_joined(
     tmp_path: Path, real_agent: Path, state: Path
 ) -> None:
     server = Sshd(tmp_path / "sshd")
-    with (server.directory / "sshd.conf").open("a") as file:
-        file.write(f"SetEnv TMPDIR={tmp_path}\n")
+    server.set_variables(TMPDIR=str(tmp_path))
     other = tmp_path / "pentathlon-there-fedcba9876543210"
     other.mkdir()
     boot_id = Path("/proc/sys/kernel/random/boot_id").read_text()

@@ -50,8 +50,7 @@ def server(tmp_path: Path, files: dict[str, Path]) -> Iterator[Sshd]:
     made = Sshd(tmp_path / "sshd")
     # Sessions of other tests sweep theirs, and see other files of the kernel.
     (tmp_path / "there").mkdir()
-    with (made.directory / "sshd.conf").open("a") as file:
-        file.write(f"SetEnv TMPDIR={tmp_path}/there\n")
+    made.set_variables(TMPDIR=str(tmp_path / "there"))
     before = descendants()
     binds = [f"mount --bind {file} /{name}" for name, file in files.items()]
     made.start_in("unshare", "--mount", "sh", "-c", "; ".join([*binds, 'exec "$@"']), "sh")
