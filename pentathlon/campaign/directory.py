@@ -80,7 +80,7 @@ def make_directory(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         if any(one.name != LOCK for one in path.iterdir()):
             raise StoreError(
-                f"{path} is not empty; name a new directory, or go on with the campaign in it: "
+                f"{path} is not empty; name a new directory, or continue the campaign in it: "
                 f"pentathlon campaign resume {path}"
             )
     except OSError as error:

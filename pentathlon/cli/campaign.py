@@ -108,7 +108,7 @@ def cancel(path: Path) -> None:
         if not stopped:
             raise InputError(f"nothing of {path} runs; there is nothing to cancel")
         err.print(
-            "asked to stop; everything measured is kept. Go on with: pentathlon campaign resume "
+            "asked to stop; everything measured is kept. Continue with: pentathlon campaign resume "
             f"{path}",
             soft_wrap=True,
         )
@@ -225,7 +225,7 @@ def _measure(campaign: Campaign) -> None:
             for one in workers.values():
                 one.wait()
             raise Interrupted(
-                f"{error or 'interrupted'}; everything measured is kept. Go on with: "
+                f"{error or 'interrupted'}; everything measured is kept. Continue with: "
                 f"pentathlon campaign resume {campaign.path}"
             ) from error
 
@@ -257,7 +257,7 @@ def _conclude(campaign: Campaign, *, report: bool) -> None:
         raise InputError(f"no machine has measured anything; the logs are in {campaign.path}/logs")
     if not all(line.done for line in lines):
         err.print(
-            f"not all machines are done; go on with: pentathlon campaign resume {campaign.path}",
+            f"not all machines are done; continue with: pentathlon campaign resume {campaign.path}",
             soft_wrap=True,
         )
     err.print(f"campaign: {campaign.path}", soft_wrap=True)

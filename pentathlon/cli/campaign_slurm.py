@@ -80,7 +80,7 @@ def measure(campaign: Campaign) -> None:
             _follow(chains, jobs, shown, machines.slurm.poll_s)
     except client.SlurmRefusal as error:
         raise InputError(
-            f"Slurm refuses a job: {error}; what is measured is kept. Go on with: pentathlon "
+            f"Slurm refuses a job: {error}; what is measured is kept. Continue with: pentathlon "
             f"campaign resume {campaign.path}"
         ) from error
     except (Interrupted, KeyboardInterrupt) as error:
@@ -110,7 +110,7 @@ def _follow(chains: dict[str, Chain], jobs: Jobs, shown: CampaignView, poll_s: f
             if time.monotonic() - away_since > AWAY_S:
                 raise InputError(
                     f"the controller does not answer for an hour: {error}; the jobs may go on. "
-                    f"Go on with: pentathlon campaign resume {path}"
+                    f"Continue with: pentathlon campaign resume {path}"
                 ) from error
         if queue is not None and not alive:
             return

@@ -130,7 +130,7 @@ def _show(result: Result) -> None:
     grid.add_row("agent", "none: imported, not measured here" if study.imported else measured)
     grid.add_row("plan hash", one.plan_hash)
     if one.state == "unfinished":
-        grid.add_row("go on with", f"pentathlon run --resume {result.path}")
+        grid.add_row("continue with", f"pentathlon run --resume {result.path}")
     out.print(grid)
     out.print()
     out.print(_systems(result))

@@ -132,7 +132,8 @@ def _run(
             runner.run()
     except Interrupted as error:
         raise Interrupted(
-            f"{error}; everything measured is kept. Go on with: pentathlon run --resume {directory}"
+            f"{error}; everything measured is kept. Continue with: pentathlon run --resume "
+            f"{directory}"
         ) from error
     finally:
         journal.close()

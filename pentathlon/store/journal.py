@@ -45,7 +45,7 @@ SYNC_S = 0.2
 LOCK_WAIT_S = 0.3
 CHUNK = 1 << 16
 FORMAT = 2
-"""Of the journal, in the records that begin or go on with a run; 1, or none, has no checksums, and
+"""Of the journal, in the records that begin or continue a run; 1, or none, has no checksums, and
 what 2 and 1 call otherwise stands in `older`."""
 CHECKSUMS_SINCE = 2
 STARTS = ("run-start", "resume")
@@ -258,7 +258,7 @@ def _record(line: bytes, form: int) -> tuple[Record, int]:
     """The record of a line, and the format of the lines from it on.
 
     Args:
-        form: the format of the line, if it does not begin or go on with a run.
+        form: the format of the line, if it does not begin or continue a run.
 
     Raises:
         SealError: the line is not what was written.

@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,13 +63,21 @@ class Item:
     boot_noise: float = 0.006
     sample_noise: float = 0.004
 
-    @property
+    @cached_property
     def case_text(self) -> str:
         return case_text(self.case, list(self.case))
 
-    @property
+    @cached_property
     def key(self) -> str:
         return metric_key(self.workload, self.metric, self.case_text)
+
+    @cached_property
+    def case_json(self) -> str:
+        return json.dumps(self.case) if self.case else ""
+
+    @cached_property
+    def checksum(self) -> str:
+        return f"{abs(hash_text(self.key)):#x}"
 
 
 def step_curve(sizes: np.ndarray, capacities: Any, levels: Any, shape: float) -> np.ndarray:
@@ -337,7 +346,7 @@ class Maker:
                     workload=item.workload,
                     metric=item.metric,
                     case=item.case_text,
-                    case_json=json.dumps(item.case) if item.case else "",
+                    case_json=item.case_json,
                     key=item.key,
                     unit=item.unit,
                     direction=item.direction,
@@ -346,7 +355,7 @@ class Maker:
                     value=float(values[place, run]),
                     batch=4096,
                     elapsed_ns=5.0e6,
-                    checksum=f"{abs(hash_text(item.key)):#x}",
+                    checksum=item.checksum,
                     counted=True,
                     t_ns=number * 5_000_000,
                     utc=f"2026-01-05T10:{start // 60 % 60:02d}:{number // 40 % 60:02d}Z",

@@ -29,7 +29,7 @@ Examples:
     pentathlon campaign status results/fleet --json
 """
 
-RESUME_HELP = """Go on with a campaign: machines that are not done are measured further.
+RESUME_HELP = """Continue a campaign: machines that are not done are measured further.
 
 Examples:
 

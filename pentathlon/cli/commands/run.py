@@ -57,7 +57,7 @@ def run(
         Path | None,
         typer.Option("--out", help="Result directory.", show_default="a new one in ./results"),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an unfinished run.")] = False,
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Only measure; judge and report later.")
     ] = False,

@@ -7,6 +7,7 @@ the simplex): what can be said without knowing the reader's weights.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +40,9 @@ def share_above(scores: Sequence[float]) -> float:
     return 1.0 - column[-1]
 
 
+@cache
 def points(parts: int) -> Values:
-    """Weights that fill the simplex evenly and are always the same: POINTS × parts.
+    """Weights that fill the simplex evenly and are always the same: POINTS × parts, read-only.
 
     Spacings of sorted coordinates of a Sobol sequence (Devroye 1986, chapter V, theorem 2.1).
     """
@@ -50,7 +52,9 @@ def points(parts: int) -> Values:
     draws = scipy.stats.qmc.Sobol(parts - 1, scramble=False).random(POINTS) + 0.5 / POINTS
     edges = np.sort(draws, axis=1)
     padded = np.hstack([np.zeros((POINTS, 1)), edges, np.ones((POINTS, 1))])
-    return np.clip(np.diff(padded, axis=1), 0.0, 1.0)
+    weights = np.clip(np.diff(padded, axis=1), 0.0, 1.0)
+    weights.flags.writeable = False
+    return weights
 
 
 def smallest_change(weights: Sequence[float], scores: Sequence[float]) -> tuple[float, int] | None:

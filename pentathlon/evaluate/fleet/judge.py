@@ -119,7 +119,7 @@ def _cautions(judged: Mapping[str, Evaluation], kept: Mapping[str, ResultLike]) 
             if text is not None and ids.setdefault(text, name) != name:
                 found.append(
                     f'machines "{ids[text]}" and "{name}" were measured in the same boot of one '
-                    "machine: they are no two machines, and the interval holds for no other one"
+                    "machine: they are not independent, and the interval does not apply to others"
                 )
                 break
     cpus = _by_value({name: _cpu(one) for name, one in judged.items()})

@@ -70,7 +70,7 @@ def mean_sentence(fleet: Fleet, mean: FleetMean) -> str:
     predicted = interval(spread.prediction_low_percent, spread.prediction_high_percent)
     return (
         f"{text}; between machines τ {tau_text(spread)}, I² {i_squared_text(spread)}; "
-        f"one more machine: {predicted}"
+        f"prediction for a further machine: {predicted}"
     )
 
 
@@ -85,8 +85,8 @@ def footer(fleet: Fleet) -> str:
     return (
         f"δ = {percent_text(fleet.delta_percent)}, confidence "
         f"{percent_text(fleet.confidence * 100)} for all rows together (Holm). The interval of the "
-        "fleet is Student's t over the machines' means, each machine counted alike; its boots make "
-        "it no narrower than the machines differ. τ is the standard deviation of the true effects "
-        "between machines (Paule-Mandel, Q-profile), I² its share of the variance. A machine is "
-        "named where its effect is not the mean of the others'."
+        "fleet is Student's t over the machines' means, each machine counted equally: more boots "
+        "on the same machines do not remove the variance between machines. τ is the standard "
+        "deviation of the true effects between machines (Paule-Mandel, Q-profile), I² its share of "
+        "the variance. A machine is named if its effect differs from the mean of the others."
     )
