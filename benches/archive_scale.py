@@ -9,6 +9,7 @@ of its own: its wall time and its greatest memory count, loading included. `hist
 directories is timed twice: with the notes that a run leaves beside its result, and without. With
 `--linked N` the archive gets further names (hard links) of its largest file of samples and commits
 that state them, until it has N samples: what questions cost then shows whether they read samples.
+Where pyspark is installed, Spark's plan for the history of one row is printed too.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from pentathlon.archive import queries  # noqa: E402
 from pentathlon.archive.adding import add_all  # noqa: E402
-from pentathlon.archive.engines import engine  # noqa: E402
+from pentathlon.archive.engines import Spark, engine  # noqa: E402
 from pentathlon.archive.log import File, open_archive  # noqa: E402
 from pentathlon.safeio.checksum import sealed, unsealed  # noqa: E402
 from pentathlon.store.journal import JOURNAL  # noqa: E402
@@ -48,6 +50,7 @@ VARIANTS = 8
 PORTION = 1000
 """Results that are added by one call; its processes start once."""
 ONE_ROW = "w.one.time[size_bytes=7]"
+COUNT = "select count(*) as n from samples"
 FIRST = datetime.fromisoformat("2001-01-01T00:00:00+00:00")
 
 
@@ -194,11 +197,30 @@ def read_by_a_question(place: Path) -> None:
             "a mean of one row over all results",
             f"select avg(mean) from boots where key = '{ONE_ROW}'",
         ),
-        ("the number of samples", "select count(*) as n from samples"),
+        ("the number of samples", COUNT),
     ):
         before = bytes_read()
         found = run.rows(sql)
         print(f"{what}: {found}, {(bytes_read() - before) / 1e6:.1f} MB read", flush=True)
+
+
+def by_spark(place: Path) -> None:
+    """How Spark runs the history of one row over the same archive, if pyspark is installed."""
+    archive = open_archive(str(place))
+    try:
+        run = engine(archive, name="spark")
+    except ImportError:
+        print("Spark: pyspark is not installed")
+        return
+    sql = queries.levels("1 = 1", "a", [ONE_ROW])
+    plan = run.plan(sql) if isinstance(run, Spark) else ""
+    print("Spark:", plan[plan.find("== Physical Plan ==") :], sep="\n")
+    for what, one in (("history of one row", sql), ("count of all samples", COUNT)):
+        start = time.monotonic()
+        found = run.rows(one)
+        print(f"Spark, {what}: {len(found)} rows, {time.monotonic() - start:.2f} s", flush=True)
+        if one == COUNT:
+            print(found)
 
 
 def main() -> None:
@@ -241,6 +263,7 @@ def main() -> None:
                 "--json")  # fmt: skip
             ask("archive list beside them", "archive", "list", "--archive", str(place), "--json")
             read_by_a_question(place)
+            by_spark(place)
         plain = [str(nights.make(scratch / "plain")) for _ in range(given.directories)]
         ask(f"history of {given.directories} directories, without notes", "history", *plain,
             "--json")  # fmt: skip
