@@ -14,6 +14,7 @@ from pentathlon.archive.format import FORMAT
 from pentathlon.archive.original import pack
 from pentathlon.archive.schema import BATCH_SIZE, BOOTS, INDEX, SAMPLES, SYSTEMS
 from pentathlon.archive.source import Source
+from pentathlon.evaluate import published
 from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.estimate import counted, deviation_of_values, mean_of_values
 from pentathlon.evaluate.facts import inventories, system_facts
@@ -85,7 +86,8 @@ def read(source: Source, machine: str, batch: str, branch: str = "") -> Rows:
     # A filter copies what it keeps, and only rules look at the readings beside a sample.
     measured = counted(samples if rules else samples.select(USED))
     used, _ = exclude(measured, rules, names)
-    facts = system_facts(result.plan, used, inventories(result.inventory(), measured))
+    inventories_of = inventories(result.inventory(), measured)
+    facts = system_facts(result.plan, used, inventories_of, with_hardware=False)
     common = {"result": found, "batch": batch, "study": study.name}
     systems = []
     for one in facts:
@@ -104,7 +106,7 @@ def read(source: Source, machine: str, batch: str, branch: str = "") -> Rows:
                 "build": "+".join(one.agent_builds),
                 "parameters_sha256": hashlib.sha256(parameters.encode()).hexdigest(),
                 "parameters_json": parameters,
-                "facts_json": one.model_copy(update={"hardware": {}}).model_dump_json(),
+                "facts_json": one.model_dump_json(),
             }
         )
     month = _month(summary.started)
@@ -135,34 +137,44 @@ def read(source: Source, machine: str, batch: str, branch: str = "") -> Rows:
         "original_sha256": hashlib.sha256(original).hexdigest(),
         "branch": branch,
     }
-    own = (
-        samples.rename({"batch": BATCH_SIZE})
-        .with_columns(result=pl.lit(found), batch=pl.lit(batch))
-        .select(list(SAMPLES))
-    )
+    own = samples.select(pl.lit(found).alias("result"), pl.lit(batch).alias("batch"), *OF_SAMPLES)
     boots = _boots(used, result, common)
     return Rows(found, study.name, month, index, systems, boots, own, original)
 
 
-def _aggregates() -> list[pl.Expr]:
+def _aggregates(*, plain: bool) -> list[pl.Expr]:
     value = pl.col("value")
+    log_mean = value.log().mean()
+    lowest = value.min()
+    if not plain:
+        log_mean = pl.when((value > 0).all()).then(log_mean)
+        lowest = pl.when(value.is_finite().all()).then(lowest).otherwise(float("nan"))
     return [
         pl.col("workload", "metric", "case_json").first(),
         pl.col("unit", "direction").min(),
         pl.struct("unit", "direction").n_unique().cast(pl.Int64).alias("units"),
         pl.col("install").first(),
         pl.len().cast(pl.Int64).alias("n"),
-        mean_of_values().alias("mean"),
-        pl.when((value > 0).all()).then(value.log().mean()).alias("log_mean"),
-        deviation_of_values().alias("sd"),
-        pl.when(value.is_finite().all()).then(value.min()).otherwise(float("nan")).alias("lowest"),
+        (value.mean() if plain else mean_of_values()).alias("mean"),
+        log_mean.alias("log_mean"),
+        (value.std(ddof=1) if plain else deviation_of_values()).alias("sd"),
+        lowest.alias("lowest"),
     ]
 
 
-AGGREGATES: Final = _aggregates()
-"""Columns of a boot out of its samples; made once, as it takes as long as some of their work."""
+AGGREGATES: Final = {plain: _aggregates(plain=plain) for plain in (False, True)}
+"""Columns of a boot out of its samples, and the same where every value is positive and its square a
+number: half of the work is to look for those that are not. Made once, as this takes long too."""
+PLAIN: Final = pl.col("value").is_finite().all() & pl.col("value").is_between(
+    published.LEAST, published.MOST
+).all()  # fmt: skip
 CHECKSUMS: Final = pl.col("checksum").drop_nulls().unique().sort().str.join(",")
 """A fifth of the work of all columns, and many results have no checksum."""
+OF_SAMPLES: Final = [
+    pl.col("batch" if name == BATCH_SIZE else name).alias(name)
+    for name in SAMPLES
+    if name not in ("result", "batch")
+]
 COLUMNS: Final = [pl.col(name).cast(kind) for name, kind in BOOTS.items()]
 
 
@@ -170,19 +182,18 @@ def _boots(used: pl.DataFrame, result: Result, common: dict[str, str]) -> pl.Dat
     titles = Titles(result.catalog)
     has_checksums = used["checksum"].null_count() < used.height
     checksums = (CHECKSUMS if has_checksums else pl.lit("")).alias("checksums")
-    boots = used.group_by("system", "key", "block").agg(*AGGREGATES, checksums)
-    natures = [
-        (workload, metric, titles.area(workload), titles.role(workload, metric))
-        for workload, metric in boots.select("workload", "metric").unique().iter_rows()
-    ]
-    schema = {name: BOOTS[name] for name in ("workload", "metric", "area", "role")}
-    nature = pl.DataFrame(natures, schema=schema, orient="row")
-    return (
-        boots.join(nature, on=["workload", "metric"], how="left")
-        .with_columns(**{name: pl.lit(text) for name, text in common.items()})
-        .select(COLUMNS)
-        .sort("key", "system", "block")
-    )
+    aggregates = AGGREGATES[bool(used.select(PLAIN).item())]
+    boots = used.group_by("system", "key", "block").agg(*aggregates, checksums)
+    rows = list(zip(boots["workload"], boots["metric"], strict=True))
+    areas = {pair: titles.area(pair[0]) for pair in set(rows)}
+    roles = {pair: titles.role(*pair) for pair in areas}
+    own = {
+        "area": pl.Series([areas[pair] for pair in rows], dtype=BOOTS["area"]),
+        "role": pl.Series([roles[pair] for pair in rows], dtype=BOOTS["role"]),
+        **{name: pl.lit(text) for name, text in common.items()},
+    }
+    # One query: each costs more than its work.
+    return boots.lazy().with_columns(**own).select(COLUMNS).sort("key", "system", "block").collect()
 
 
 def _month(started: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -95,6 +95,7 @@ def of_system(tree: Mapping[str, Any]) -> Inventory:
     return Inventory(values, unsupported)
 
 
+KERNELS = frozenset(identity.PATHS.values())
 KERNEL_PATHS = ("kernel.release", "os.kernel_release", "os.kernel.release", "os.release")
 CPU_PATHS = ("cpu.model_name", "cpu.model", "cpu.brand", "cpu.name")
 MEMORY_PATHS = ("memory.total_bytes", "memory.size_bytes", "memory.physical_bytes")
@@ -102,46 +103,52 @@ MEMORY_PATHS = ("memory.total_bytes", "memory.size_bytes", "memory.physical_byte
 
 def inventories(table: pl.DataFrame, samples: pl.DataFrame) -> dict[str, Inventory]:
     """The inventory of each system from the table of the result directory, of boots that count."""
-    found: dict[str, Inventory] = {}
-    table = counted_boots(table, samples)
-    for (system,), rows in table.group_by(["system"], maintain_order=True):
-        values: dict[str, Any] = {}
-        first: dict[str, str | None] = {}
-        unsupported: dict[str, str] = {}
-        varying: set[str] = set()
-        builds: list[str] = []
-        columns = rows.select("path", "value_json", "unsupported").iter_rows()
-        for path, text, reason in columns:
-            if path == "agent.build" and text is not None and text not in builds:
-                builds.append(text)
-            if path in first:
-                if text != first[path]:
-                    varying.add(path)
-                continue
-            first[path] = text
-            if reason is not None:
-                unsupported[path] = reason
-            elif text is not None:
-                values[path] = json.loads(text)
-        found[str(system)] = Inventory(
-            values,
-            unsupported,
-            frozenset(varying),
-            tuple(json.loads(text) for text in builds),
-            _kernels(rows),
-        )
-    return found
+    columns = "system", "boot", "path", "value_json", "unsupported"
+    systems: dict[str, list[tuple[Any, ...]]] = {}
+    for system, *leaf in counted_boots(table, samples).select(columns).iter_rows():
+        systems.setdefault(str(system), []).append(tuple(leaf))
+    return {system: _inventory(leaves) for system, leaves in systems.items()}
 
 
-def _kernels(rows: pl.DataFrame) -> tuple[Identity, ...]:
+def _inventory(leaves: Sequence[tuple[Any, ...]]) -> Inventory:
+    """The inventory of one system.
+
+    Args:
+        leaves: boot, path, value as JSON and reason of each leaf, in the order of the boots.
+    """
+    values: dict[str, Any] = {}
+    first: dict[str, str | None] = {}
+    unsupported: dict[str, str] = {}
+    varying: set[str] = set()
+    builds: list[str] = []
+    kernels: dict[str, dict[str, Any]] = {}
+    for boot, path, text, reason in leaves:
+        if path in KERNELS and text is not None:
+            kernels.setdefault(boot, {})[path] = json.loads(text)
+        if path == "agent.build" and text is not None and text not in builds:
+            builds.append(text)
+        if path in first:
+            if text != first[path]:
+                varying.add(path)
+            continue
+        first[path] = text
+        if reason is not None:
+            unsupported[path] = reason
+        elif text is not None:
+            values[path] = json.loads(text)
+    return Inventory(
+        values,
+        unsupported,
+        frozenset(varying),
+        tuple(json.loads(text) for text in builds),
+        _kernels(kernels.values()),
+    )
+
+
+def _kernels(entries: Iterable[Mapping[str, Any]]) -> tuple[Identity, ...]:
     """The kernels that the boots of one system ran; what a boot does not give is no difference."""
-    entries: dict[str, dict[str, Any]] = {}
-    wanted = rows.filter(pl.col("path").is_in(list(identity.PATHS.values())))
-    for boot, path, text in wanted.select("boot", "path", "value_json").iter_rows():
-        if text is not None:
-            entries.setdefault(boot, {})[path] = json.loads(text)
     found: list[Identity] = []
-    for values in entries.values():
+    for values in entries:
         one = identity.of_values(values)
         if all(identity.difference(known, one) for known in found):
             found.append(one)
@@ -182,16 +189,22 @@ def study_facts(plan: Plan, stopped: str | None = None, unfinished: str = "") ->
 
 
 def system_facts(
-    plan: Plan, counted: pl.DataFrame, inventories_of: Mapping[str, Inventory]
+    plan: Plan,
+    counted: pl.DataFrame,
+    inventories_of: Mapping[str, Inventory],
+    *,
+    with_hardware: bool = True,
 ) -> tuple[SystemFacts, ...]:
-    """Every system of the study, the reference first, then in the study's order."""
-    sizes = {
-        name: (boots, samples)
-        for name, boots, samples in counted.group_by("system")
-        .agg(pl.col("block").n_unique(), pl.len().alias("samples"))
-        .iter_rows()
-    }
-    layers = dict(counted.select("system", "layer").unique().sort("system", "layer").iter_rows())
+    """Every system of the study, the reference first, then in the study's order.
+
+    Args:
+        with_hardware: with the properties of its machine.
+    """
+    measured = counted.group_by("system").agg(
+        pl.col("block").n_unique(), pl.len(), pl.col("layer").max()
+    )
+    sizes = {name: (boots, samples) for name, boots, samples, _ in measured.iter_rows()}
+    layers = {name: layer for name, _, _, layer in measured.iter_rows()}
     study = plan.study
     ordered = sorted(study.systems, key=lambda system: system.name != study.reference)
     facts = []
@@ -217,7 +230,7 @@ def system_facts(
                 parameters=_own_parameters(system),
                 boots=boots,
                 samples=samples,
-                hardware=hardware(inventory.values, inventory.unsupported),
+                hardware=hardware(inventory.values, inventory.unsupported) if with_hardware else {},
             )
         )
     return tuple(facts)

@@ -84,6 +84,8 @@ class Attempt:
         self._id = secrets.token_hex(8)
         self._session: Session | None = None
         self._messages: Iterator[Message] | None = None
+        self._held: list[Message] = []
+        """What came and is not recorded yet."""
         self._begun = self._ended = False
 
     def start(self, others: Sequence[Attempt] = ()) -> None:
@@ -151,20 +153,35 @@ class Attempt:
         self.waits = False
         self.passed.add(self.waits_for)
 
-    def advance(self) -> None:
-        """Record what the agent sends until the next step waits, or until the boot has ended."""
+    def advance(self, *, hold: bool = False) -> None:
+        """Record what the agent sends until the next step waits, or until the boot has ended.
+
+        Args:
+            hold: keep what a batch sends that took its turn, for `record`.
+        """
         if self._messages is None:
             return
+        hold = hold and self.waits_for is not None and self.waits_for.iteration is not None
         try:
             for message in self._messages:
                 if isinstance(message.event, Ready):
                     self._wait(message.event)
                     return
-                self._take(message)
+                if hold:
+                    self._held.append(message)
+                else:
+                    self._take(message)
         except TargetError as error:
             self.end("failed", str(error))
             return
+        self.record()
         self.end(*self._verdict())
+
+    def record(self) -> None:
+        """Record what was held."""
+        held, self._held = self._held, []
+        for message in held:
+            self._take(message)
 
     def _wait(self, ready: Ready) -> None:
         if (at := self.numbers[ready.index]) != self.waits_at:
@@ -206,6 +223,7 @@ class Attempt:
             return
         self._ended = True
         self.waits = False
+        self.record()
         session = self._session
         with self._run.shield():
             reason = _stopped(session, reason)

@@ -15,6 +15,7 @@ from contextlib import ExitStack, nullcontext
 from itertools import groupby
 from typing import TypeAlias
 
+from pentathlon.machine.cpus import AVAILABLE
 from pentathlon.procedure.attempt import Attempt, Part, Run, Shield
 from pentathlon.procedure.preparation import Preparer
 from pentathlon.procedure.records import Decided, Record, RunEnd, Sink, StoppedEarly
@@ -70,6 +71,9 @@ class Runner:
         self._stopping_rule = stopping_rule
         self._decided = decided
         self._only = only
+        measuring = {cpu for one in targets.values() for cpu in one.cpus or AVAILABLE}
+        self._apart = bool(AVAILABLE - measuring)
+        """Whether this program has a CPU on which no system measures."""
 
     def run(self) -> list[Failure]:
         """Run every boot that has steps left; returns the failures that nothing made good.
@@ -154,10 +158,15 @@ class Runner:
                 one.start([other for other in attempts if other is not one])
             for one in attempts:
                 one.advance()
+            last: Attempt | None = None
             while waiting := [one for one in attempts if one.waits]:
                 for one in self._turn(waiting):
                     one.release()
-                    one.advance()
+                    # While it runs, mostly in the half batch that is not timed.
+                    if last is not None:
+                        last.record()
+                    one.advance(hold=self._apart)
+                    last = one
         except BaseException as error:
             with (
                 ExitStack() as ends

@@ -205,6 +205,9 @@ class ProcessSession(Session):
 
     def release(self, release: Release) -> None:
         self._to_send += release.line()
+        # At once: the system goes on while the caller still records what came before.
+        if self._request >= 0:
+            self._send()
 
     def ask(
         self, command: Command | None, answers: Collection[str], timeout_s: float

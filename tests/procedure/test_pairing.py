@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from pentathlon.machine.errors import TargetError
-from pentathlon.procedure import pairing
+from pentathlon.procedure import pairing, runner
 from pentathlon.procedure.pairing import Chosen, choose
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
 from pentathlon.procedure.runner import Runner
@@ -29,12 +29,19 @@ Taken = list[tuple[int, str, str]]
 
 
 class GatedSession(ScriptedSession):
-    """Waits at each workload and at each case, and goes on only when it is released."""
+    """Waits at each workload and at each case, and goes on only when it is released.
 
-    def __init__(self, play: Play, boot: int, name: str, taken: Taken) -> None:
+    Args:
+        turns: it also waits at each measured batch.
+    """
+
+    def __init__(
+        self, play: Play, boot: int, name: str, taken: Taken, *, turns: bool = False
+    ) -> None:
         super().__init__(play, boot)
         self.name = name
         self.taken = taken
+        self.turns = turns
         self.waits: tuple[int, str] | None = None
 
     def run(
@@ -49,11 +56,21 @@ class GatedSession(ScriptedSession):
             if request.gate is not None and isinstance(event, Sample) and event.case != case:
                 case = event.case
                 yield from self._wait(event.index, event.workload, event.case)
+            turn = isinstance(event, Sample) and event.phase == "measure"
+            if self.turns and request.gate is not None and turn:
+                assert isinstance(event, Sample)
+                yield from self._wait(event.index, event.workload, event.case, event.iteration)
             yield message
 
-    def _wait(self, index: int, workload: str, case: dict[str, Any] | None) -> Iterator[Message]:
+    def _wait(
+        self, index: int, workload: str, case: dict[str, Any] | None, iteration: int | None = None
+    ) -> Iterator[Message]:
         place = {"workload": workload, "index": index, "process": 0, "case": case}
-        self.waits = index, f"{workload} {json.dumps(case)}"
+        what = f"{workload} {json.dumps(case)}"
+        if iteration is not None:
+            place["iteration"] = iteration
+            what += f" {iteration}"
+        self.waits = index, what
         yield scripted.read({"t_ns": 0, "event": "ready", **place})
         assert self.waits is None, "it went on without its release"
 
@@ -66,13 +83,15 @@ class GatedSession(ScriptedSession):
 
 
 class GatedTarget(ScriptedTarget):
+    turns = False
+
     def __init__(self, name: str, play: Play, taken: Taken, **fail: Any) -> None:
         super().__init__(name, play, **fail)
         self.taken = taken
 
     def boot(self, timeout_s: float) -> Session:
         super().boot(timeout_s)
-        gated = GatedSession(self._play, self.boots - 1, self.name, self.taken)
+        gated = GatedSession(self._play, self.boots - 1, self.name, self.taken, turns=self.turns)
         self.sessions[-1] = gated
         return gated
 
@@ -202,6 +221,69 @@ def test_an_interruption_ends_each_of_them() -> None:
         (boot.system, "interrupted") for boot in bench.plan.blocks[0]
     ]
     assert all(one.stopped for target in bench.targets.values() for one in target.sessions)
+
+
+class TurnsBench(Bench):
+    """Takes each measured batch in turn; notes releases and recorded samples in one order.
+
+    Args:
+        apart: whether a CPU is left on which no system measures.
+    """
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, *, apart: bool, b: Play = well, blocks: int = 2
+    ) -> None:
+        super().__init__(b, blocks)
+        self.plan = Plan.model_validate({**dict(self.plan), "pairing": "turns"})
+        self.state = RunState(self.plan)
+        monkeypatch.setattr(runner, "AVAILABLE", frozenset({0, 1} if apart else {1}))
+        for target in self.targets.values():
+            target.turns = True
+            target.cpus = (1,)
+        self.order: list[tuple[int, str, str]] = []
+        """How many batches had been released, when the sample of a system was recorded."""
+
+    def _take(self, record: Record) -> None:
+        super()._take(record)
+        sample = record.message if isinstance(record, AgentEvent) else None
+        if isinstance(sample, Sample) and sample.phase == "measure":
+            what = f"{sample.workload} {json.dumps(sample.case)} {sample.iteration}"
+            self.order.append((len(self.taken), record.system, what))
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_sample_is_recorded_once_the_next_batch_is_released_where_a_cpu_is_left(
+    monkeypatch: pytest.MonkeyPatch, *, apart: bool
+) -> None:
+    bench = TurnsBench(monkeypatch, apart=apart)
+    bench.run()
+    assert bench.counted() == Counter(complete(bench.plan))
+    released = {(block, name, what): n for n, (block, name, what) in enumerate(bench.taken, 1)}
+    blocks = {0: bench.order[: len(bench.order) // 2], 1: bench.order[len(bench.order) // 2 :]}
+    later = [
+        known - released[block, name, what]
+        for block, order in blocks.items()
+        for known, name, what in order
+    ]
+    # The last sample of a boot, or of a step of it, has no batch after it at that time.
+    assert max(later) == (1 if apart else 0)
+    assert later.count(max(later)) >= len(later) / 2
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_samples_of_a_system_that_dies_are_recorded_before_its_end(
+    monkeypatch: pytest.MonkeyPatch, *, apart: bool
+) -> None:
+    bench = TurnsBench(monkeypatch, apart=apart, b=faulty("w.two", "die", 1))
+    bench.run()
+    assert bench.counted() == Counter(complete(bench.plan))
+    ended = set()
+    for record in bench.records:
+        if isinstance(record, BootEnd):
+            ended.add((record.block, record.system, record.attempt))
+        elif isinstance(record, AgentEvent):
+            assert (record.block, record.system, record.attempt) not in ended
+    assert len(ended) == 2 * 2 + 1
 
 
 def impatient(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:

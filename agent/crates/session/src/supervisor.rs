@@ -8,6 +8,7 @@ use pentathlon_harness::{Emitter, Scratch};
 use pentathlon_os::descendants;
 use pentathlon_os::process::{self, Group};
 use pentathlon_protocol::{ErrorKind, Event, Opening, Release, Request, Task};
+use serde::Serialize;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -177,9 +178,10 @@ impl<W: Write> Session<W> {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let worker = worker.ok_or(io::ErrorKind::BrokenPipe)?;
-        serde_json::to_writer(&mut *worker, &Release { release: index })?;
         // A worker that has died is reported when its output ends.
-        worker.write_all(b"\n").ok();
+        worker
+            .write_all(&line_of(&Release { release: index })?)
+            .ok();
         Ok(())
     }
 
@@ -255,10 +257,8 @@ impl<W: Write> Session<W> {
         let (sender, lines) = mpsc::channel();
         let reader = std::thread::spawn(move || {
             let mut output = BufReader::new(output);
-            let mut line = Vec::new();
-            while matches!(output.read_until(b'\n', &mut line), Ok(n) if n > 0) {
-                // A line without its end is what a killed worker was writing: it is dropped.
-                if line.last() != Some(&b'\n') || sender.send(std::mem::take(&mut line)).is_err() {
+            while let Some(lines) = whole_lines(&mut output) {
+                if sender.send(lines).is_err() {
                     break;
                 }
             }
@@ -268,10 +268,15 @@ impl<W: Write> Session<W> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match lines.recv_timeout(left) {
-                Ok(line) => {
-                    self.count(&line);
-                    listener = self.emitter.pass(&line);
-                    if listener.is_ok() && line.starts_with(b"{\"event\":\"ready\"") {
+                Ok(passed) => {
+                    let mut waits = false;
+                    for line in passed.split_inclusive(|&byte| byte == b'\n') {
+                        self.count(line);
+                        // A worker that waits writes nothing more: this is its last line.
+                        waits = line.starts_with(b"{\"event\":\"ready\"");
+                    }
+                    listener = self.emitter.pass(&passed);
+                    if listener.is_ok() && waits {
                         let from = Instant::now();
                         listener = self.let_go_on(assignment.index, input.as_mut());
                         deadline += from.elapsed();
@@ -324,6 +329,33 @@ impl<W: Write> Session<W> {
             self.samples += 1;
         } else if line.starts_with(b"{\"event\":\"error\"") {
             self.errors += 1;
+        }
+    }
+}
+
+/// A message for a worker, to be written at once: where a system call is slow, as in user-mode Linux,
+/// a write for each word of it would take longer than a batch.
+fn line_of(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// The lines that a worker has written by now, at least one; none at its end. A line without its end
+/// is what a killed worker was writing: it is dropped.
+fn whole_lines(output: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut lines = Vec::new();
+    loop {
+        let read = output.fill_buf().ok()?;
+        if read.is_empty() {
+            return None;
+        }
+        let end = read.iter().rposition(|&byte| byte == b'\n');
+        let taken = end.map_or(read.len(), |place| place + 1);
+        lines.extend_from_slice(&read[..taken]);
+        output.consume(taken);
+        if end.is_some() {
+            return Some(lines);
         }
     }
 }
@@ -382,9 +414,33 @@ pub(super) fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
         child.wait().ok();
     })?;
     let mut input = child.stdin.take().expect("stdin is piped");
-    serde_json::to_writer(&mut input, assignment)?;
-    input.write_all(b"\n")?;
+    input.write_all(&line_of(assignment)?)?;
     // A worker without a gate needs no more, and sees the end of its input.
     child.stdin = assignment.gate.is_some().then_some(input);
     Ok((child, group))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_taken_together_and_whole() {
+        // A buffer of eight bytes: lines come in pieces, and several at once.
+        let mut output = BufReader::with_capacity(8, &b"a\nb\ncdefghijkl\nm\nno end"[..]);
+        let mut taken = Vec::new();
+        while let Some(lines) = whole_lines(&mut output) {
+            assert_eq!(lines.last(), Some(&b'\n'));
+            taken.push(lines);
+        }
+        assert_eq!(taken.concat(), b"a\nb\ncdefghijkl\nm\n");
+        assert!(taken.len() < 4, "{taken:?}");
+        assert_eq!(taken[0], b"a\nb\n");
+    }
+
+    #[test]
+    fn a_message_is_one_line() {
+        let line = line_of(&Release { release: 7 }).unwrap();
+        assert_eq!(line, b"{\"release\":7}\n");
+    }
 }

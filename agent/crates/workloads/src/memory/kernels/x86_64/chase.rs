@@ -14,7 +14,7 @@ pub unsafe fn chase(start: *const u64, steps: u64) -> *const u64 {
         asm!(
             "test {whole}, {whole}",
             "jz 3f",
-            ".p2align 5",
+            ".p2align 6",
             "2:",
             ".rept 32",
             "mov {at}, qword ptr [{at}]",
