@@ -11,12 +11,13 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-import scipy
+
+from pentathlon.evaluate.aggregate.sobol import BITS, sobol
 
 Values = npt.NDArray[np.float64]
 
-POINTS = 4096
-"""Points that stand for the simplex where there is no formula; 2 to the power of 12."""
+POINTS = 1 << BITS
+"""Points that stand for the simplex where there is no formula."""
 
 
 def share_above(scores: Sequence[float]) -> float:
@@ -49,7 +50,7 @@ def points(parts: int) -> Values:
     if parts == 1:
         return np.ones((1, 1))
     # The sequence begins with 0, where every weight but one is 0; half a step avoids the border.
-    draws = scipy.stats.qmc.Sobol(parts - 1, scramble=False).random(POINTS) + 0.5 / POINTS
+    draws = sobol(parts - 1) + 0.5 / POINTS
     edges = np.sort(draws, axis=1)
     padded = np.hstack([np.zeros((POINTS, 1)), edges, np.ones((POINTS, 1))])
     weights = np.clip(np.diff(padded, axis=1), 0.0, 1.0)

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.stats import qmc
 
 from pentathlon.evaluate.aggregate import simplex
+from pentathlon.evaluate.aggregate.sobol import DIRECTIONS, sobol
 
 scores = st.lists(st.floats(-3, 3, allow_nan=False).map(lambda x: round(x, 3)), min_size=2,
                   max_size=6)  # fmt: skip
@@ -44,6 +46,12 @@ def test_the_formula_agrees_with_drawn_weights(given_scores):
     even = float(np.mean(simplex.points(len(given_scores)) @ np.array(given_scores) > 0))
     # Few even points: a plane through a corner is 0.023 off.
     assert simplex.share_above(given_scores) == pytest.approx(even, abs=0.04)
+
+
+@pytest.mark.parametrize("dimensions", range(1, len(DIRECTIONS) + 3))
+def test_the_sobol_sequence_is_the_one_of_scipy(dimensions):
+    expected = qmc.Sobol(dimensions, scramble=False).random(simplex.POINTS)
+    assert np.array_equal(sobol(dimensions), expected)
 
 
 def test_points_are_weights_and_always_the_same():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pentathlon.evaluate.compare import Judge, Pair
-from pentathlon.evaluate.diagnostics.serial_correlation import dependence, p_serial
+from pentathlon.evaluate.diagnostics.serial_correlation import dependence, p_serial, ranks
 from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.estimators.checks import checks, disagreement
 from pentathlon.evaluate.estimators.fieller import ratio_of_means
@@ -130,6 +130,11 @@ def test_probability_faster_is_the_mann_whitney_statistic(one, other):
 
 
 # Order of the blocks.
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=20))
+def test_equal_blocks_share_the_mean_of_their_ranks(values):
+    assert np.array_equal(ranks(np.array(values, dtype=float)), stats.rankdata(values))
 
 
 def test_order_is_seen_and_chance_is_not():
