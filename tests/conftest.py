@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
 import threading
 import time
@@ -41,6 +42,9 @@ SYSTEMS = {"doctor", "experiments", "graphics", "machine", "targets", "testbed"}
 
 # pytest-xdist sets it for its workers; the screens that are tested are not theirs.
 os.environ.pop("COLUMNS", None)
+# The fake agents start with `env python3`, for which a manager of versions may have put a shell
+# script first that takes twice as long as they do.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 # Tests that run beside each other, and beside the user's own runs, do not lock each other out.
 LOCKS = tempfile.TemporaryDirectory(prefix="pentathlon-test-locks-")
 os.environ["PENTATHLON_LOCK_DIR"] = LOCKS.name

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -IS
 """An agent that measures nothing, fast: it speaks the protocol and makes values up.
 
 Used where a test is about the experimenter's side. $FAKE_AGENT holds JSON:
