@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -70,11 +71,21 @@ TOOLS = {
 """Which modules load the code of one kind, and for what else than its systems."""
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
+Places = set[tuple[str, str]]
+
+
+@cache
+def found() -> tuple[Places, Places]:
+    """Where a module names a kind, and where one loads the code of a kind."""
+    names: Places = set()
+    code: Places = set()
     for path in sorted(PACKAGE.rglob("*.py")):
         place = str(path.relative_to(PACKAGE))
         if not place.startswith("targets/"):
-            yield place, ast.parse(path.read_text())
+            tree = ast.parse(path.read_text())
+            names |= {(place, name) for name in named(tree)}
+            code |= {(place, name) for name in loaded(tree)}
+    return names, code
 
 
 def texts(tree: ast.Module) -> Iterator[str]:
@@ -111,15 +122,15 @@ def loaded(tree: ast.Module) -> set[str]:
 
 
 def test_no_other_module_names_a_kind() -> None:
-    assert {(place, name) for place, tree in modules() for name in named(tree)} == set(OTHER)
+    assert found()[0] == set(OTHER)
 
 
 def test_no_other_module_loads_the_code_of_a_kind() -> None:
-    assert {(place, name) for place, tree in modules() for name in loaded(tree)} == set(TOOLS)
+    assert found()[1] == set(TOOLS)
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "kinds"),
     [
         ('if kind == "uml":\n    pass\n', {"uml"}),
         ("text = f'use \"qemu\", not {name}'\n", {"qemu"}),
@@ -127,8 +138,8 @@ def test_no_other_module_loads_the_code_of_a_kind() -> None:
         ('"""The target "wine"."""\nname = "localhost"\n', set()),
     ],
 )
-def test_the_check_sees_a_name(source: str, found: set[str]) -> None:
-    assert named(ast.parse(source)) == found
+def test_the_check_sees_a_name(source: str, kinds: set[str]) -> None:
+    assert named(ast.parse(source)) == kinds
 
 
 def test_the_check_sees_an_import() -> None:

@@ -4,6 +4,7 @@ rooms that may hold it (docs/architecture.md)."""
 import ast
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ def allowed_imports() -> dict[str, set[str]]:
 ALLOWED = allowed_imports()
 
 
+@cache
 def imported_rooms(source: str) -> set[str]:
     """Rooms that a module names in its import statements, at any depth of the file."""
     found = set()

@@ -9,7 +9,7 @@ import pytest
 
 from pentathlon.literature.audit.audit import audit
 from pentathlon.literature.audit.findings import KINDS, Finding
-from pentathlon.literature.load import data_root, find_study, load_all, load_study
+from pentathlon.literature.load import STUDIES, data_root, find_study, load_study
 
 ERRORS = {
     "martinovic2012": {
@@ -187,7 +187,7 @@ def test_swap_latencies_do_not_follow_from_the_bandwidths() -> None:
     assert found["access-linux-first-ram"].kind == "rounding"
 
 
-@pytest.mark.parametrize("study", [study.id for study in load_all()])
+@pytest.mark.parametrize("study", STUDIES)
 def test_findings_are_whole(study: str) -> None:
     for one in of(study):
         assert one.kind in KINDS
