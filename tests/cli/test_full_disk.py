@@ -38,7 +38,7 @@ def test_a_disk_that_fills_while_tables_are_written(shop: Shop, disk: Path) -> N
 
     ends = []
     # Every size while tables are written, some while the report is.
-    for pages in [*range(tables + 3), *range(tables + 3, needed + 2, 16), needed + 8]:
+    for pages in [*range(tables + 3), *range(tables + 3, needed + 2, 48), needed + 8]:
         clear(out)
         (out / JOURNAL).write_bytes(measured)
         leave(disk, pages)

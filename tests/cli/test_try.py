@@ -47,13 +47,14 @@ def script(shop: Shop, name: str, text: str) -> None:
 
 
 def tried(shop: Shop, *words: str) -> Done:
-    return shop.real("try", "--out", "result", "--limit", "20s", *words)
+    return shop.call("try", "--out", "result", "--limit", "20s", *words)
 
 
 def test_a_planted_difference_between_two_commands_is_found(real: Shop) -> None:
     script(real, "old", RATE.format(base=2000))
     script(real, "new", RATE.format(base=1900))
-    done = tried(real, *OPTIONS, "--save", "kept.toml", "--", "./old", "--", "./new")
+    words = ["--out", "result", "--limit", "20s", *OPTIONS, "--save", "kept.toml"]
+    done = real.real("try", *words, "--", "./old", "--", "./new")
     assert done.code == 0, done.err
     first = done.out.replace("\N{NO-BREAK SPACE}", " ").splitlines()[0]
     assert first.startswith("2-new is 5 % slower than 1-old (95 % interval "), done.out
@@ -113,13 +114,13 @@ def test_what_fails_ends_the_study_with_its_last_lines(real: Shop) -> None:
     assert "nothing could be measured in the first block" in done.err
     assert "ended with the exit status 3; its last lines: \\u{1b}[31mno <b>" in done.out
     assert "\x1b" not in done.out
-    done = real.real("try", "--out", "other", *OPTIONS, "--", "echo", "speed: 4")
+    done = real.call("try", "--out", "other", *OPTIONS, "--", "echo", "speed: 4")
     assert done.code == 1
     assert r'the pattern "rate: (\d+)" matches nothing of the output; its last lines: speed: 4' in (
         done.out
     )
     assert "nothing could be measured in the first block" in done.err
-    done = real.real("try", "--out", "third", "--", "./nowhere")
+    done = real.call("try", "--out", "third", "--", "./nowhere")
     assert 'unsupported, the program "./nowhere" is missing' in done.out
 
 
