@@ -9,7 +9,6 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-import ruptures
 from scipy import stats
 
 from pentathlon.evaluate import Verdict, evaluate
@@ -75,6 +74,8 @@ def test_planted_courses_are_classified(steps, kind, steady_from):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_cuts_are_those_of_pelt(seed):
+    import ruptures  # noqa: PLC0415  each worker would load it to collect these tests
+
     generator = np.random.default_rng(seed)
     steps = np.repeat(generator.normal(0, 3, 4), generator.integers(5, 30, 4))
     signal = generator.normal(0, 1, len(steps)) + steps
@@ -89,6 +90,8 @@ def test_the_cuts_are_those_of_pelt(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_levels_are_those_of_ruptures(seed):
+    import ruptures  # noqa: PLC0415  see above
+
     steps = np.repeat(np.random.default_rng(seed).normal(0.0, 2.0, 6), 12)
     signal = steps + np.random.default_rng(seed + 9).normal(0.0, 1.0, len(steps))
     search = ruptures.Pelt(model="l2", min_size=3, jump=1)

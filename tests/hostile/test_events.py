@@ -35,7 +35,7 @@ from tests.hostile.streams import StreamTarget
 
 pytestmark = pytest.mark.slow
 
-SEEDS = range(5)
+SEEDS = range(3)
 BLOCKS = 30
 """Boots of the system `b`, each with a spoilt stream."""
 
