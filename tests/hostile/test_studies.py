@@ -53,8 +53,8 @@ def test_no_damaged_study_ends_otherwise_than_planned_or_refused(
     tmp_path: Path, catalog: Catalog
 ) -> None:
     assert len(texts()) > 3
-    ends = studies(1500, 19, tmp_path, catalog)
-    assert ends["read"] > 100 and ends["refused"] > 300
+    ends = studies(800, 19, tmp_path, catalog)
+    assert ends["read"] > 50 and ends["refused"] > 150
 
 
 def test_no_damaged_profile_ends_otherwise_than_read_or_refused() -> None:

@@ -140,7 +140,7 @@ def test_coordinated_omission_is_corrected_only_where_a_loop_has_a_schedule():
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=60), st.integers(1, 10**6).map(float))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_correction_is_that_of_the_library(values, interval):
     step = max(int(interval), max(values) // 200 or 1)
     mine, other = empty(), HdrHistogram(1, 1 << 62, 3)
