@@ -187,7 +187,7 @@ def _boots(used: pl.DataFrame, result: Result, common: dict[str, str]) -> pl.Dat
     rows = list(zip(boots["workload"], boots["metric"], strict=True))
     areas = {pair: titles.area(pair[0]) for pair in set(rows)}
     roles = {pair: titles.role(*pair) for pair in areas}
-    own = {
+    own: dict[str, pl.Series | pl.Expr] = {
         "area": pl.Series([areas[pair] for pair in rows], dtype=BOOTS["area"]),
         "role": pl.Series([roles[pair] for pair in rows], dtype=BOOTS["role"]),
         **{name: pl.lit(text) for name, text in common.items()},
