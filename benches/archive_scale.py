@@ -15,6 +15,7 @@ Where pyspark is installed, Spark's plan for the history of one row is printed t
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
 import os
@@ -108,7 +109,11 @@ class Nights:
             shutil.copyfile(file, path / file.name)
         # What a run notes beside its tables, for this journal.
         noted = unsealed((tables / FRESH).read_bytes())[0]
-        noted |= {"journal_bytes": len(journal), "journal_crc32": zlib.crc32(journal)}
+        noted |= {
+            "journal_bytes": len(journal),
+            "journal_crc32": zlib.crc32(journal),
+            "journal_sha256": hashlib.sha256(journal).hexdigest(),
+        }
         noted["standing"]["started"] = head["utc"]
         (path / FRESH).write_bytes(sealed(noted))
         return path

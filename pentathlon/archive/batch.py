@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import quote
 
 import polars as pl
 
+from pentathlon.archive.format import BOOTS, INDEX, SYSTEMS, UNMERGED
 from pentathlon.archive.log import COMMITS, Archive, Contents, File, stamp
+from pentathlon.archive.partition import folder
 from pentathlon.archive.rows import Rows, read, tables
-from pentathlon.archive.schema import KINDS, SORTED
+from pentathlon.archive.schema import SORTED
 from pentathlon.archive.source import look
 from pentathlon.archive.stores import Folder
 from pentathlon.store.problems import StoreError
 
 MOST_SAMPLES = 1_000_000
-"""Samples that a batch gathers before its files are written."""
+"""Samples of the results that one commit brings."""
+MOST_UNWRITTEN = 4
+"""Results whose files wait for a disk or a store; their bytes are kept until then."""
 ROW_GROUP = 1 << 16
 
 
@@ -105,6 +109,19 @@ def _leave_twice(done: Added, brought: dict[str, str], contents: Contents) -> No
     done.new = [one for one in done.new if one[1] not in other]
 
 
+@dataclass(frozen=True)
+class _Waiting:
+    """A result whose files are written, or will be, and whose other rows wait for the commit."""
+
+    rows: Rows
+    samples: File
+    written: Future[None]
+
+    @property
+    def names(self) -> list[str]:
+        return [self.rows.original_name, self.samples.name]
+
+
 class _Batch:
     """Results that one commit brings."""
 
@@ -112,42 +129,69 @@ class _Batch:
         self.name = stamp()
         self.samples = 0
         self._archive = archive
-        self._waiting: list[Rows] = []
-        self._written: list[str] = []
+        # A disk or a store takes a file while the next result is read.
+        self._writer = ThreadPoolExecutor(1)
+        self._waiting: list[_Waiting] = []
+        self._tables: list[str] = []
 
     def take(self, rows: Rows) -> None:
-        """Write the original of a result, whose rows wait for the commit."""
-        with self._errors():
-            self._archive.place.write(rows.original_name, rows.original)
-        self._written.append(rows.original_name)
-        self._waiting.append(rows)
-        self.samples += rows.samples.height
+        """Have the original and the samples of a result written."""
+        if len(self._waiting) >= MOST_UNWRITTEN:
+            with self._errors():
+                self._waiting[-MOST_UNWRITTEN].written.result()
+        name, count = rows.samples_name, int(rows.index["samples"])
+        samples = File(UNMERGED, rows.study, rows.month, name, len(rows.samples), count)
+        files = {rows.original_name: rows.original, name: rows.samples}
+        written = self._writer.submit(self._write_files, files)
+        self._waiting.append(_Waiting(replace(rows, original=b"", samples=b""), samples, written))
+        self.samples += count
+
+    def _write_files(self, files: dict[str, bytes]) -> None:
+        for name, data in files.items():
+            self._archive.place.write(name, data)
 
     def commit(self) -> str:
         """Write what waits; where that fails nothing is left of it. Returns the name of the commit,
         or "" where nothing waits."""
         asked = False
         name = ""
+        failed = self._settle()
         try:
             with self._errors():
                 files = self._write()
                 asked = True
                 if files:
-                    results = {one.result: self.name for one in self._waiting}
+                    results = {one.rows.result: self.name for one in self._waiting}
                     name = self._archive.commit(files, results)
         except BaseException:
-            discard(self._archive, self._written, asked=asked)
+            names = [name for one in self._waiting for name in one.names]
+            discard(self._archive, [*names, *self._tables], asked=asked)
             raise
+        if failed is not None:
+            with self._errors():
+                raise failed
         return name
 
+    def _settle(self) -> BaseException | None:
+        """Wait for the files; leave out the first result that has none, and those after it."""
+        self._writer.shutdown()
+        for place, one in enumerate(self._waiting):
+            if (error := one.written.exception()) is not None:
+                names = [name for other in self._waiting[place:] for name in other.names]
+                discard(self._archive, names, asked=False)
+                del self._waiting[place:]
+                return error
+        return None
+
     def _write(self) -> list[File]:
-        files = []
-        for study, month in dict.fromkeys((one.study, one.month) for one in self._waiting):
-            own = [one for one in self._waiting if (one.study, one.month) == (study, month)]
+        files = [one.samples for one in self._waiting]
+        rows = [one.rows for one in self._waiting]
+        for study, month in dict.fromkeys((one.study, one.month) for one in rows):
+            own = [one for one in rows if (one.study, one.month) == (study, month)]
             found = tables(own)
-            for kind in KINDS:
+            for kind in (INDEX, SYSTEMS, BOOTS):
                 file = write_file(self._archive, kind, (study, month), self.name, found[kind])
-                self._written.append(file.name)
+                self._tables.append(file.name)
                 files.append(file)
         return files
 
@@ -183,24 +227,13 @@ def write_file(
     place: tuple[str, str],
     batch: str,
     table: pl.DataFrame,
-    *,
-    merged: bool = False,
 ) -> File:
-    """Write a table as a file of a study's month.
-
-    Args:
-        merged: by a compaction, which sorts samples too: few questions read them, and it would
-            take a third of the time of an addition.
-    """
+    """Write a table as a file of a study's month, in the order that questions want."""
     study, month = place
-    name = f"{kind}/study={quote(study, safe='')}/month={month}/{batch}.parquet"
+    name = f"{folder(kind, study, month)}/{batch}.parquet"
     file = io.BytesIO()
-    ordered = kind != "samples" or merged
-    if ordered:
-        table = table.sort(SORTED[kind], maintain_order=True)
-    # Statistics of what lies in no order spare no reader anything.
-    table.write_parquet(
-        file, compression="zstd", compression_level=1, row_group_size=ROW_GROUP, statistics=ordered
+    table.sort(SORTED[kind], maintain_order=True).write_parquet(
+        file, compression="zstd", compression_level=1, row_group_size=ROW_GROUP
     )
     data = file.getvalue()
     archive.place.write(name, data)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-from pentathlon.archive.format import INDEX
+from pentathlon.archive.format import BOOTS, INDEX, SAMPLES, SYSTEMS, UNMERGED, UNMERGED_NAME
 from pentathlon.archive.log import Archive, Contents
 from pentathlon.archive.stores import Remote
 from pentathlon.archive.where import quoted
@@ -14,10 +14,10 @@ from pentathlon.safeio.clipping import clip
 from pentathlon.store.problems import StoreError
 
 VIEWS: Mapping[str, str] = {
-    "results": "index",
-    "systems": "systems",
-    "boots": "boots",
-    "samples": "samples",
+    "results": INDEX,
+    "systems": SYSTEMS,
+    "boots": BOOTS,
+    "samples": SAMPLES,
 }
 """Name of a view in the queries -> kind of files. "index" is a word of SQL."""
 _NAMED = re.compile(rf"\b(?:from|join)\s+({'|'.join(VIEWS)})\b", re.IGNORECASE)
@@ -68,20 +68,29 @@ class DuckDB:
 
     def _view(self, view: str) -> None:
         kind = VIEWS[view]
-        urls = [self._archive.place.url(file.name) for file in self._contents.files[kind]]
-        if urls:
-            # Brackets, stars and question marks of a path would be wildcards.
-            names = ", ".join("'" + _literal(one) + "'" for one in urls)
-            union = kind == INDEX
-            source = f"read_parquet([{names}], hive_partitioning = false, union_by_name = {union})"
-            if union:
-                source = _with_branch(source)
-        else:
+        source = self._files(kind, "")
+        if source is not None and kind == INDEX:
+            source = _with_branch(source)
+        if kind == SAMPLES:
+            each = self._files(UNMERGED, ", filename = true")
+            if each is not None:
+                source = _with_unmerged(source, each)
+        if source is None:
             empty = ", ".join(f"null::{one} as {name}" for name, one in _types(kind).items())
             source = f"(select {empty} limit 0)"
         where = condition(self._contents)
         self._execute(f"create view {view} as select * from {source} where {where}")
         self._made.add(view)
+
+    def _files(self, kind: str, options: str) -> str | None:
+        """The rows of all files of a kind; None if there are none."""
+        urls = [self._archive.place.url(file.name) for file in self._contents.files[kind]]
+        if not urls:
+            return None
+        # Brackets, stars and question marks of a path would be wildcards.
+        names = ", ".join("'" + _literal(one) + "'" for one in urls)
+        options += f", hive_partitioning = false, union_by_name = {kind == INDEX}"
+        return f"read_parquet([{names}]{options})"
 
     def _run(self, sql: str) -> Any:
         for view in sorted(views_in(sql) - self._made):
@@ -142,13 +151,35 @@ class Spark:
         return self.session.sql(sql)
 
     def _table(self, kind: str) -> Any:
-        urls = [self._archive.place.url(file.name) for file in self._contents.files[kind]]
-        if urls:
-            read = self.session.read.option("mergeSchema", kind == INDEX)
-            table = read.parquet(*urls).where(condition(self._contents))
-            return self._with_branch(table) if kind == INDEX else table
+        table = self._files(kind)
+        if kind == INDEX and table is not None:
+            table = self._with_branch(table)
+        each = self._files(UNMERGED) if kind == SAMPLES else None
+        if each is not None:
+            each = self._with_origin(each)
+            table = each if table is None else table.unionByName(each, allowMissingColumns=True)
+        if table is not None:
+            return table.where(condition(self._contents))
         columns = ", ".join(f"{name} {one}" for name, one in _types(kind).items())
         return self.session.createDataFrame([], columns)
+
+    def _files(self, kind: str) -> Any:
+        """The rows of all files of a kind; None if there are none."""
+        urls = [self._archive.place.url(file.name) for file in self._contents.files[kind]]
+        read = self.session.read.option("mergeSchema", kind == INDEX)
+        return read.parquet(*urls) if urls else None
+
+    @staticmethod
+    def _with_origin(table: Any) -> Any:
+        """As for DuckDB."""
+        from pyspark.sql.functions import input_file_name, regexp_extract  # noqa: PLC0415
+
+        file = input_file_name()
+        return (
+            table.withColumnRenamed("batch", "batch_size")
+            .withColumn("result", regexp_extract(file, UNMERGED_NAME, 1))
+            .withColumn("batch", regexp_extract(file, UNMERGED_NAME, 2))
+        )
 
     @staticmethod
     def _with_branch(table: Any) -> Any:
@@ -193,6 +224,16 @@ def _with_branch(source: str) -> str:
         "(select * replace (coalesce(branch, '') as branch) from "
         f"(select * from {none} union all by name select * from {source}))"
     )
+
+
+def _with_unmerged(merged: str | None, each: str) -> str:
+    """The samples, with those of files that hold one result each."""
+    origin = ", ".join(
+        f"regexp_extract(filename, '{UNMERGED_NAME}', {place}) as {name}"
+        for place, name in ((1, "result"), (2, "batch"))
+    )
+    rows = f"select {origin}, * exclude (filename, batch), batch as batch_size from {each}"
+    return f"({rows})" if merged is None else f"(select * from {merged} union all by name {rows})"
 
 
 def _literal(path: str) -> str:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """To be raised whenever a column, its meaning or the layout changes; newer ones are refused."""
 
-INDEX, SYSTEMS, BOOTS, SAMPLES = KINDS = ("index", "systems", "boots", "samples")
+INDEX, SYSTEMS, BOOTS, SAMPLES, UNMERGED = KINDS = (
+    "index", "systems", "boots", "samples", "unmerged",
+)  # fmt: skip
+"""`unmerged` are the samples of one result each, in a file as it lies in the result's directory,
+until a compaction merges them into `samples`. Formats 1 to 3 have none."""
+
+UNMERGED_NAME: Final = r"([0-9a-f]{64})-([^/]*)[.]parquet$"
+"""The name of such a file in the regular expressions of Python, DuckDB and Spark: the result and
+the batch, which its rows lack."""
 
 INDEX_COLUMNS: Final[dict[str, type[str] | type[int] | type[float]]] = {
     "result": str, "batch": str, "study": str, "month": str, "title": str,

@@ -10,14 +10,15 @@ from typing import Any, Final
 
 import polars as pl
 
+from pentathlon.archive import unmerged
 from pentathlon.archive.format import FORMAT
 from pentathlon.archive.original import pack
-from pentathlon.archive.schema import BATCH_SIZE, BOOTS, INDEX, SAMPLES, SYSTEMS
+from pentathlon.archive.schema import BOOTS, INDEX, SYSTEMS
 from pentathlon.archive.source import Source
 from pentathlon.evaluate import published
 from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.estimate import counted, deviation_of_values, mean_of_values
-from pentathlon.evaluate.facts import inventories, system_facts
+from pentathlon.evaluate.facts import Measured, inventories_of_used, system_facts
 from pentathlon.evaluate.titles import Titles
 from pentathlon.store.problems import StoreError
 from pentathlon.store.query import Result, load_result
@@ -40,12 +41,18 @@ class Rows:
     index: dict[str, Any]
     systems: list[dict[str, Any]]
     boots: pl.DataFrame
-    samples: pl.DataFrame
+    """Without what names the result."""
+    samples: bytes
+    """A file of Parquet."""
     original: bytes
 
     @property
     def original_name(self) -> str:
         return str(self.index["original"])
+
+    @property
+    def samples_name(self) -> str:
+        return unmerged.name(self.study, self.month, self.result, str(self.index["batch"]))
 
 
 def tables(results: Sequence[Rows]) -> dict[str, pl.DataFrame]:
@@ -53,8 +60,7 @@ def tables(results: Sequence[Rows]) -> dict[str, pl.DataFrame]:
     return {
         "index": _frame([one.index for one in results], INDEX),
         "systems": _frame([row for one in results for row in one.systems], SYSTEMS),
-        "boots": pl.concat([one.boots for one in results]),
-        "samples": pl.concat([one.samples for one in results]),
+        "boots": _boots_of(results),
     }
 
 
@@ -79,15 +85,16 @@ def read(source: Source, machine: str, batch: str, branch: str = "") -> Rows:
     original = pack(path)
     summary, study = result.summary(), result.study
     names = [one.name for one in study.systems]
-    samples = result.samples()
+    rules = study.evaluation.exclusions()
+    # Only rules look at the readings beside a sample.
+    file, samples = result.samples_file(None if rules else USED)
     if source.changed:
         raise StoreError(f"{path} changes while it is read; add it once that has ended")
-    rules = study.evaluation.exclusions()
-    # A filter copies what it keeps, and only rules look at the readings beside a sample.
-    measured = counted(samples if rules else samples.select(USED))
+    measured = counted(samples)
     used, _ = exclude(measured, rules, names)
-    inventories_of = inventories(result.inventory(), measured)
-    facts = system_facts(result.plan, used, inventories_of, with_hardware=False)
+    boots = _boots(used, result)
+    inventories_of = inventories_of_used(result.inventory(), measured)
+    facts = system_facts(result.plan, _measured(boots), inventories_of, with_hardware=False)
     common = {"result": found, "batch": batch, "study": study.name}
     systems = []
     for one in facts:
@@ -137,9 +144,7 @@ def read(source: Source, machine: str, batch: str, branch: str = "") -> Rows:
         "original_sha256": hashlib.sha256(original).hexdigest(),
         "branch": branch,
     }
-    own = samples.select(pl.lit(found).alias("result"), pl.lit(batch).alias("batch"), *OF_SAMPLES)
-    boots = _boots(used, result, common)
-    return Rows(found, study.name, month, index, systems, boots, own, original)
+    return Rows(found, study.name, month, index, systems, boots, file, original)
 
 
 def _aggregates(*, plain: bool) -> list[pl.Expr]:
@@ -154,6 +159,7 @@ def _aggregates(*, plain: bool) -> list[pl.Expr]:
         pl.col("unit", "direction").min(),
         pl.struct("unit", "direction").n_unique().cast(pl.Int64).alias("units"),
         pl.col("install").first(),
+        pl.col("layer").max(),
         pl.len().cast(pl.Int64).alias("n"),
         (value.mean() if plain else mean_of_values()).alias("mean"),
         log_mean.alias("log_mean"),
@@ -170,15 +176,10 @@ PLAIN: Final = pl.col("value").is_finite().all() & pl.col("value").is_between(
 ).all()  # fmt: skip
 CHECKSUMS: Final = pl.col("checksum").drop_nulls().unique().sort().str.join(",")
 """A fifth of the work of all columns, and many results have no checksum."""
-OF_SAMPLES: Final = [
-    pl.col("batch" if name == BATCH_SIZE else name).alias(name)
-    for name in SAMPLES
-    if name not in ("result", "batch")
-]
 COLUMNS: Final = [pl.col(name).cast(kind) for name, kind in BOOTS.items()]
 
 
-def _boots(used: pl.DataFrame, result: Result, common: dict[str, str]) -> pl.DataFrame:
+def _boots(used: pl.DataFrame, result: Result) -> pl.DataFrame:
     titles = Titles(result.catalog)
     has_checksums = used["checksum"].null_count() < used.height
     checksums = (CHECKSUMS if has_checksums else pl.lit("")).alias("checksums")
@@ -187,13 +188,35 @@ def _boots(used: pl.DataFrame, result: Result, common: dict[str, str]) -> pl.Dat
     rows = list(zip(boots["workload"], boots["metric"], strict=True))
     areas = {pair: titles.area(pair[0]) for pair in set(rows)}
     roles = {pair: titles.role(*pair) for pair in areas}
-    own: dict[str, pl.Series | pl.Expr] = {
-        "area": pl.Series([areas[pair] for pair in rows], dtype=BOOTS["area"]),
-        "role": pl.Series([roles[pair] for pair in rows], dtype=BOOTS["role"]),
-        **{name: pl.lit(text) for name, text in common.items()},
+    return boots.with_columns(
+        pl.Series("area", [areas[pair] for pair in rows], dtype=BOOTS["area"]),
+        pl.Series("role", [roles[pair] for pair in rows], dtype=BOOTS["role"]),
+    )
+
+
+def _boots_of(results: Sequence[Rows]) -> pl.DataFrame:
+    """The boots of several results in one table: a query for each would cost more than its work."""
+    named = {
+        name: pl.Series(
+            [one.index[name] for one in results for _ in range(one.boots.height)],
+            dtype=BOOTS[name],
+        )
+        for name in ("result", "batch", "study")
     }
-    # One query: each costs more than its work.
-    return boots.lazy().with_columns(**own).select(COLUMNS).sort("key", "system", "block").collect()
+    return pl.concat([one.boots for one in results]).with_columns(**named).select(COLUMNS)
+
+
+def _measured(boots: pl.DataFrame) -> dict[str, Measured]:
+    """How much of each system counts, from its boots."""
+    blocks: dict[str, set[int]] = {}
+    samples: dict[str, int] = {}
+    layers: dict[str, str] = {}
+    columns = (boots[name] for name in ("system", "block", "n", "layer"))
+    for system, block, count, layer in zip(*columns, strict=True):
+        blocks.setdefault(system, set()).add(block)
+        samples[system] = samples.get(system, 0) + count
+        layers[system] = max(layers.get(system, ""), layer or "")
+    return {name: Measured(len(blocks[name]), samples[name], layers[name]) for name in blocks}
 
 
 def _month(started: str) -> str:

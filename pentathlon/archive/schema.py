@@ -62,6 +62,7 @@ KINDS: Final[dict[str, dict[str, pl.DataType]]] = {
     "boots": BOOTS,
     "samples": SAMPLES,
 }
+"""Kinds of files whose rows name their result."""
 SORTED: Final[dict[str, list[str]]] = {
     "index": ["started"],
     "systems": ["system", "started"],

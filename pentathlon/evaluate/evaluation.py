@@ -38,6 +38,7 @@ from pentathlon.evaluate.facts import (
     ResultLike,
     case_of,
     inventories,
+    measured_systems,
     study_facts,
     system_facts,
 )
@@ -94,7 +95,7 @@ def evaluate(result: ResultLike) -> Evaluation:
             "decided": dict(getattr(result, "decided", {})),
         }
     )
-    systems = system_facts(plan, used, inventories_of)
+    systems = system_facts(plan, measured_systems(used), inventories_of)
     titles = Titles(getattr(result, "catalog", None))
     failures = _failures(result.failures())
     everything = series(used)

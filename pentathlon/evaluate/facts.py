@@ -13,7 +13,7 @@ from pentathlon.evaluate.hardware import hardware
 from pentathlon.evaluate.model import Scalar, StudyFacts, SystemFacts
 from pentathlon.procedure import identity
 from pentathlon.procedure.identity import Identity
-from pentathlon.store.counted import counted_boots
+from pentathlon.store.counted import counted_boots, those_that_count
 from pentathlon.study.plan import Plan
 from pentathlon.study.system import System
 from pentathlon.targets import userland
@@ -103,9 +103,23 @@ MEMORY_PATHS = ("memory.total_bytes", "memory.size_bytes", "memory.physical_byte
 
 def inventories(table: pl.DataFrame, samples: pl.DataFrame) -> dict[str, Inventory]:
     """The inventory of each system from the table of the result directory, of boots that count."""
-    columns = "system", "boot", "path", "value_json", "unsupported"
+    return _by_system(counted_boots(table, samples))
+
+
+def inventories_of_used(table: pl.DataFrame, used: pl.DataFrame) -> dict[str, Inventory]:
+    """The same where samples that do not count are known to be left out already."""
+    boots, systems = those_that_count(used)
+    counts = [
+        boot in boots or system not in systems
+        for boot, system in zip(table["boot"], table["system"], strict=True)
+    ]
+    return _by_system(table if all(counts) else table.filter(pl.Series(counts)))
+
+
+def _by_system(table: pl.DataFrame) -> dict[str, Inventory]:
     systems: dict[str, list[tuple[Any, ...]]] = {}
-    for system, *leaf in counted_boots(table, samples).select(columns).iter_rows():
+    columns = [table[name] for name in ("system", "boot", "path", "value_json", "unsupported")]
+    for system, *leaf in zip(*columns, strict=True):
         systems.setdefault(str(system), []).append(tuple(leaf))
     return {system: _inventory(leaves) for system, leaves in systems.items()}
 
@@ -188,9 +202,29 @@ def study_facts(plan: Plan, stopped: str | None = None, unfinished: str = "") ->
     )
 
 
+@dataclass(frozen=True)
+class Measured:
+    """How much of a system was measured."""
+
+    boots: int = 0
+    samples: int = 0
+    layer: str = ""
+
+
+def measured_systems(counted: pl.DataFrame) -> dict[str, Measured]:
+    """How much of each system counts, from its samples."""
+    found = counted.group_by("system").agg(
+        pl.col("block").n_unique(), pl.len(), pl.col("layer").max()
+    )
+    return {
+        system: Measured(boots, samples, layer or "")
+        for system, boots, samples, layer in found.iter_rows()
+    }
+
+
 def system_facts(
     plan: Plan,
-    counted: pl.DataFrame,
+    measured: Mapping[str, Measured],
     inventories_of: Mapping[str, Inventory],
     *,
     with_hardware: bool = True,
@@ -200,24 +234,19 @@ def system_facts(
     Args:
         with_hardware: with the properties of its machine.
     """
-    measured = counted.group_by("system").agg(
-        pl.col("block").n_unique(), pl.len(), pl.col("layer").max()
-    )
-    sizes = {name: (boots, samples) for name, boots, samples, _ in measured.iter_rows()}
-    layers = {name: layer for name, _, _, layer in measured.iter_rows()}
     study = plan.study
     ordered = sorted(study.systems, key=lambda system: system.name != study.reference)
     facts = []
     for system in ordered:
         inventory = inventories_of.get(system.name, Inventory())
         target = plan.targets.get(system.name, {})
-        boots, samples = sizes.get(system.name, (0, 0))
+        done = measured.get(system.name, Measured())
         facts.append(
             SystemFacts(
                 name=system.name,
                 title=system.title or system.name,
                 target=system.target,
-                layer=layers.get(system.name) or str(target.get("layer", "")),
+                layer=done.layer or str(target.get("layer", "")),
                 kernel=inventory.text(*KERNEL_PATHS),
                 kernels=tuple(map(_words, inventory.kernels)),
                 cpu=inventory.text(*CPU_PATHS),
@@ -228,8 +257,8 @@ def system_facts(
                 settings=dict(system.settings.plain()),
                 userland=userland.in_words(target),
                 parameters=_own_parameters(system),
-                boots=boots,
-                samples=samples,
+                boots=done.boots,
+                samples=done.samples,
                 hardware=hardware(inventory.values, inventory.unsupported) if with_hardware else {},
             )
         )

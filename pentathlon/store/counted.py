@@ -14,13 +14,16 @@ def counted_boots(table: pl.DataFrame, samples: pl.DataFrame) -> pl.DataFrame:
         table: has the columns `system` and `boot`.
         samples: `schema.SAMPLES`.
     """
-    # One query: each costs more than its work where a table is short.
-    found = (
-        samples.lazy()
-        .filter(pl.col("counted") & (pl.col("phase") == "measure"))
-        .select(pl.col("boot").unique().implode(), pl.col("system").unique().implode())
-        .collect()
+    boots, systems = those_that_count(
+        samples.filter(pl.col("counted") & (pl.col("phase") == "measure"))
     )
-    return table.filter(
-        pl.col("boot").is_in(found["boot"]) | ~pl.col("system").is_in(found["system"])
-    )
+    return table.filter(pl.col("boot").is_in(boots) | ~pl.col("system").is_in(systems))
+
+
+def those_that_count(used: pl.DataFrame) -> tuple[set[str], set[str]]:
+    """Boots and systems that have samples.
+
+    Args:
+        used: counted, measured samples.
+    """
+    return set(used["boot"].unique()), set(used["system"].unique())

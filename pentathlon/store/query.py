@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import zlib
@@ -26,7 +27,7 @@ from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journa
 from pentathlon.store.ondemand import OnDemand
 from pentathlon.store.packets import kept_trials
 from pentathlon.store.schema import TABLES
-from pentathlon.store.tables import TableBuilder, read_table, write_tables
+from pentathlon.store.tables import TableBuilder, as_file, read_file, write_tables
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.counting import count_text
 from pentathlon.study.model import Study
@@ -93,11 +94,11 @@ class Result:
         catalog: the agent's catalog at the time of the run.
     """
 
-    def __init__(self, path: Path, journal: tuple[int, int] | None = None) -> None:
+    def __init__(self, path: Path, journal: tuple[int, str] | None = None) -> None:
         self.path = path
         self.plan: Plan = read_plan(path)
         self.catalog: Catalog = read_catalog(path)
-        self._known_sum = journal
+        self._known = journal
 
     @property
     def study(self) -> Study:
@@ -140,6 +141,18 @@ class Result:
     def samples(self) -> pl.DataFrame:
         """All samples (`schema.SAMPLES`); `counted` and `phase` say which ones to evaluate."""
         return self._tables["samples"]
+
+    def samples_file(self, columns: Sequence[str] | None) -> tuple[bytes, pl.DataFrame]:
+        """All samples as the bytes of a file of Parquet, and some of their columns.
+
+        Args:
+            columns: their names; None for all of them.
+        """
+        found = self._file("samples", columns)
+        if found is not None:
+            return found
+        table = self.samples()
+        return as_file(table), table if columns is None else table.select(columns)
 
     def trials(self) -> list[tuple[str, int, Packets]]:
         """The trials between two hosts that count: system, block and `packets` event of each."""
@@ -288,8 +301,8 @@ class Result:
         """
         self.__dict__.pop("state", None)
         self.__dict__.pop("_pass", None)
-        self._known_sum = None
-        size, checksum = self._journal_sum()
+        self._known = None
+        size, checksum, digest = self._journal_sums()
         tables, standing = self._pass
         self.__dict__["_tables"], self.__dict__["_standing"] = tables, standing
         try:
@@ -298,6 +311,7 @@ class Result:
                 "format": FRESH_FORMAT,
                 "journal_bytes": size,
                 "journal_crc32": checksum,
+                "journal_sha256": digest,
                 "standing": asdict(standing),
                 "tables": write_tables(self.path, tables),
             }
@@ -311,12 +325,19 @@ class Result:
 
     def _table(self, name: str) -> pl.DataFrame:
         """A table from its file; one that is damaged is made again."""
+        found = self._file(name)
+        return self._pass[0][name] if found is None else found[1]
+
+    def _file(
+        self, name: str, columns: Sequence[str] | None = None
+    ) -> tuple[bytes, pl.DataFrame] | None:
+        """A table's file and what it holds; None if the table has to be made, or was made."""
         if "_pass" in self.__dict__ or self._fresh is None:
-            return self._pass[0][name]
+            return None
         # No row of a table takes less than a byte of the journal or of the plan.
         most = self._journal_bytes() + self.plan.step_count()
-        table = read_table(self.path / f"{name}.parquet", name, self._fresh[1][name], most)
-        return self._pass[0][name] if table is None else table
+        path = self.path / f"{name}.parquet"
+        return read_file(path, name, self._fresh[1][name], most, columns)
 
     @cached_property
     def _standing(self) -> _Standing:
@@ -332,7 +353,7 @@ class Result:
                 return None
             if noted["journal_bytes"] != self._journal_bytes():
                 return None  # A look at the length spares the reading of what has grown since.
-            if (noted["journal_bytes"], noted["journal_crc32"]) != self._journal_sum():
+            if not self._is_of_the_journal(noted):
                 return None
             digests = {name: str(noted["tables"][name]) for name in TABLES}
             return _Standing(**noted["standing"]), digests
@@ -390,19 +411,28 @@ class Result:
         except OSError:
             return -1
 
-    def _journal_sum(self) -> tuple[int, int]:
-        """Bytes of the journal and their CRC-32; a GB takes some tenths of a second."""
-        if self._known_sum is not None:
-            return self._known_sum
+    def _is_of_the_journal(self, noted: Mapping[str, Any]) -> bool:
+        """Whether what is noted beside the tables is of the journal that is there."""
+        if self._known is not None and "journal_sha256" in noted:  # Earlier versions lack it.
+            return self._known == (noted["journal_bytes"], noted["journal_sha256"])
+        size, checksum, _ = self._journal_sums(with_digest=False)
+        return (noted["journal_bytes"], noted["journal_crc32"]) == (size, checksum)
+
+    def _journal_sums(self, *, with_digest: bool = True) -> tuple[int, int, str]:
+        """Bytes of the journal, their CRC-32, which takes some tenths of a second for a GB, and
+        their SHA-256, which takes a second."""
         size = checksum = 0
+        digest = hashlib.sha256()
         try:
             with open(open_regular(self.path / JOURNAL, os.O_RDONLY), "rb") as file:  # noqa: PTH123
                 while data := file.read(1 << 20):
                     checksum = zlib.crc32(data, checksum)
+                    if with_digest:
+                        digest.update(data)
                     size += len(data)
         except OSError:
-            return -1, 0
-        return size, checksum
+            return -1, 0, ""
+        return size, checksum, digest.hexdigest()
 
 
 class _View(Result):
@@ -440,6 +470,10 @@ class _View(Result):
     def state(self) -> RunState:
         return self._whole.state
 
+    def samples_file(self, columns: Sequence[str] | None) -> tuple[bytes, pl.DataFrame]:
+        table = self.samples()
+        return as_file(table), table if columns is None else table.select(columns)
+
     def trials(self) -> list[tuple[str, int, Packets]]:
         names = {system.name for system in self.study.systems}
         return [trial for trial in self._whole.trials() if trial[0] in names]
@@ -458,11 +492,11 @@ class _View(Result):
         return self._whole._standing
 
 
-def load_result(path: Path, journal: tuple[int, int] | None = None) -> Result:
+def load_result(path: Path, journal: tuple[int, str] | None = None) -> Result:
     """Open a result directory.
 
     Args:
-        journal: bytes of the journal and their CRC-32, from who has just read it.
+        journal: bytes of the journal and their SHA-256, from who has just read it.
 
     Raises:
         StoreError: it is none, or it is damaged.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -368,20 +368,29 @@ def write_tables(directory: Path, tables: dict[str, pl.DataFrame]) -> dict[str, 
     """
     digests = {}
     for name, frame in tables.items():
-        file = io.BytesIO()
-        frame.write_parquet(file)
-        data = file.getvalue()
+        data = as_file(frame)
         write_whole(directory / f"{name}.parquet", data)
         digests[name] = f"{len(data)}:{hashlib.sha256(data).hexdigest()}"
     return digests
 
 
-def read_table(path: Path, name: str, digest: str, most_rows: int) -> pl.DataFrame | None:
-    """A table as `write_tables` wrote it; None if the file is another one, or cannot be read.
+def as_file(table: pl.DataFrame) -> bytes:
+    """A table as the bytes of a file of Parquet."""
+    file = io.BytesIO()
+    table.write_parquet(file)
+    return file.getvalue()
+
+
+def read_file(
+    path: Path, name: str, digest: str, most_rows: int, columns: Sequence[str] | None = None
+) -> tuple[bytes, pl.DataFrame] | None:
+    """The bytes of a file that `write_tables` wrote, and the table in it; None if the file is
+    another one, or cannot be read.
 
     Args:
         digest: what `write_tables` returned for it.
         most_rows: rows that it can have; a small file can stand for any number of them.
+        columns: of the table, in their order; None for all of them.
     """
     length, _, wanted = digest.partition(":")
     try:
@@ -389,11 +398,13 @@ def read_table(path: Path, name: str, digest: str, most_rows: int) -> pl.DataFra
         data = read_bytes(path, int(length))
         if hashlib.sha256(data).hexdigest() != wanted:
             return None
-        table = pl.read_parquet(io.BytesIO(data), n_rows=most_rows + 1)
+        chosen = None if columns is None else list(columns)
+        table = pl.read_parquet(io.BytesIO(data), columns=chosen, n_rows=most_rows + 1)
+        schema = table.schema if chosen is None else pl.read_parquet_schema(io.BytesIO(data))
     except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
-    whole = table.height <= most_rows and dict(table.schema) == TABLES[name]
-    return table if whole else None
+    whole = table.height <= most_rows and dict(schema) == TABLES[name]
+    return (data, table) if whole else None
 
 
 def _frame(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from pentathlon.archive.rows import AGGREGATES, PLAIN
 
 
 def table(values: list[float]) -> pl.DataFrame:
-    texts = ("workload", "metric", "case_json", "unit", "direction", "install")
+    texts = ("workload", "metric", "case_json", "unit", "direction", "install", "layer")
     return pl.DataFrame({**{name: ["x"] * len(values) for name in texts}, "value": values})
 
 

@@ -24,6 +24,7 @@ from pentathlon.archive.engines import engine
 from pentathlon.archive.format import FORMAT
 from pentathlon.archive.line import points
 from pentathlon.archive.log import COMMITS, HEAD, open_archive
+from pentathlon.archive.schema import SAMPLES
 from pentathlon.archive.stores import Folder
 from pentathlon.cli.main import app
 from pentathlon.evaluate.results.digest import NOTE, read_digest
@@ -73,10 +74,23 @@ def test_the_rows_are_those_of_the_results(night: Make, tmp_path: Path) -> None:
     result = load_result(directory)
     samples = result.samples()
     assert run.rows("select count(*) as n from samples") == [{"n": samples.height}]
-    [file] = open_archive(str(tmp_path / "a")).contents().files["samples"]
-    held = pl.read_parquet(io.BytesIO((tmp_path / "a" / file.name).read_bytes()))
-    own = held.drop("result", "batch").rename({"batch_size": "batch"})
-    assert own.select(samples.columns).equals(samples)
+    [file] = archive.contents().files["unmerged"]
+    own = pl.read_parquet(io.BytesIO((tmp_path / "a" / file.name).read_bytes()))
+    assert own.equals(samples)
+    [index] = reading.chosen(run, None)
+    for _ in range(2):  # As it was added, and compacted.
+        held = pl.DataFrame(
+            run.rows("select * from samples"), schema=SAMPLES, infer_schema_length=None
+        )
+        assert set(held["result"]) == {index.result}
+        assert set(held["batch"]) == {index.row["batch"]}
+        own = held.drop("result", "batch").rename({"batch_size": "batch"})
+        order = ["system", "boot", "key", "workload_order", "process", "iteration", "phase"]
+        assert own.select(samples.columns).sort(order).equals(samples.sort(order))
+        compaction.compact(archive)
+        [file] = archive.contents().files["samples"]
+        assert not archive.contents().files["unmerged"]
+        run = engine(archive)
     used = samples.filter(pl.col("counted") & (pl.col("phase") == "measure"))
     key, value = pl.col("key").alias("key"), pl.col("value")
     wanted = used.group_by("system", key, "block").agg(
@@ -134,16 +148,17 @@ def test_every_compaction_counts(night: Make, tmp_path: Path) -> None:
         compaction.compact(open_archive(str(place)))
         contents = open_archive(str(place)).contents()
         assert len(contents.commits) == 1
-        assert [len(files) for files in contents.files.values()] == [1, 1, 1, 1]
+        assert [len(files) for files in contents.files.values()] == [1, 1, 1, 1, 0]
     held = reading.chosen(engine(open_archive(str(place))), None)
     assert [one.name for one in held] == [one.name for one in nights]
 
 
 def test_a_compaction_that_nobody_asked_for_leaves_few_files_of_samples(
-    night: Make, tmp_path: Path
+    night: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = tmp_path / "a"
-    least = compaction.LEAST_UNASKED["samples"]
+    least = 4
+    monkeypatch.setitem(compaction.LEAST_UNASKED, "unmerged", least)
 
     def numbers() -> dict[str, int]:
         found = open_archive(str(place)).contents().files
@@ -153,12 +168,33 @@ def test_a_compaction_that_nobody_asked_for_leaves_few_files_of_samples(
         add(place, night())
     before = engine(open_archive(str(place))).rows("select sum(value) as s from samples")
     compaction.compact(open_archive(str(place)), unasked=True)
-    assert numbers() == {"index": 1, "systems": 1, "boots": 1, "samples": least - 1}
+    tables = {"index": 1, "systems": 1, "boots": 1}
+    assert numbers() == {**tables, "samples": 0, "unmerged": least - 1}
     after = engine(open_archive(str(place))).rows("select sum(value) as s from samples")
     assert after[0]["s"] == pytest.approx(before[0]["s"], rel=1e-12)
     add(place, night())
     compaction.compact(open_archive(str(place)), unasked=True)
-    assert numbers() == {"index": 1, "systems": 1, "boots": 1, "samples": 1}
+    assert numbers() == {**tables, "samples": 1, "unmerged": 0}
+
+
+def test_a_compaction_that_nobody_asked_for_merges_a_bounded_number_of_samples(
+    night: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "a"
+    nights = [night() for _ in range(6)]
+    rows = load_result(nights[0]).samples().height
+    monkeypatch.setitem(compaction.MOST_ROWS, "unmerged", 2 * rows)
+    monkeypatch.setitem(compaction.LEAST_UNASKED, "unmerged", 2)
+    for one in nights:
+        add(place, one)
+    for left in (4, 2, 0):
+        compaction.compact(open_archive(str(place)), unasked=True)
+        archive = open_archive(str(place))
+        assert len(archive.contents().files["unmerged"]) == left
+        [found] = engine(archive).rows(
+            "select count(*) as n, count(distinct result) as results from samples"
+        )
+        assert found == {"n": 6 * rows, "results": 6}
 
 
 def test_a_note_beside_a_result_holds_for_its_journal_alone(night: Make) -> None:
@@ -403,10 +439,14 @@ def test_files_are_sorted_by_what_is_asked_for(held: Path) -> None:
 
 def test_no_question_opens_the_samples(night: Make, tmp_path: Path) -> None:
     nights = [night(1.5 if k >= 5 else 1.0) for k in range(10)]
-    for part in (nights[:6], nights[6:]):
-        add(tmp_path / "a", *part)
+    add(tmp_path / "a", *nights[:6])
     archive = open_archive(str(tmp_path / "a"))
-    for file in archive.contents().files["samples"]:
+    compaction.compact(archive)
+    add(tmp_path / "a", *nights[6:])
+    files = archive.contents().files
+    assert len(files["samples"]) == 1
+    assert len(files["unmerged"]) == 4
+    for file in [*files["samples"], *files["unmerged"]]:
         (tmp_path / "a" / file.name).write_bytes(bytes(file.size))  # Of the same size, and none.
     run = engine(archive)
     with pytest.raises(StoreError, match="cannot be read"):

@@ -16,7 +16,7 @@ from pentathlon.archive import compact as compaction
 from pentathlon.archive.adding import add_all
 from pentathlon.archive.engines import engine
 from pentathlon.archive.format import FORMAT
-from pentathlon.archive.log import Archive, open_archive
+from pentathlon.archive.log import HEAD, Archive, open_archive
 from pentathlon.archive.stores import Folder
 from pentathlon.cli.main import app
 from pentathlon.safeio.checksum import sealed, unsealed
@@ -59,19 +59,30 @@ def renamed(directory: Path, name: str) -> Path:
 
 
 @needs_root
+def known(place: Path) -> set[str]:
+    """Every file that an archive should have."""
+    archive = open_archive(str(place))
+    contents = archive.contents()
+    commits = [one.name for one in (*contents.commits, *contents.replaced)]
+    tables = [one.name for group in contents.files.values() for one in group]
+    originals = [one.row["original"] for one in reading.chosen(engine(archive), None)]
+    return {HEAD, *commits, *tables, *originals}
+
+
 def test_a_disk_that_fills_while_results_are_added_or_compacted(night: Make, disk: Path) -> None:
     place, nights = disk / "a", [night() for _ in range(4)]
     assert call("archive", "add", "--archive", place, nights[0])[0] == 0
     done = 0
     for pages in range(0, 60, 4):
         leave(disk, pages)
-        before = files(place)
         code, text = call("archive", "add", "--archive", place, *nights)
         if code == 0:
             done = pages
             break
         assert code == 2 and "cannot be written: No space left on device" in text, text
-        assert files(place) == before, "nothing is left of what could not be added"
+        held = names(place)
+        assert held == [one.name for one in nights][: len(held)]
+        assert set(files(place)) == known(place), "nothing is left of what could not be added"
     assert done, "it fits in the end, and not at once"
     assert names(place) == [one.name for one in nights]
     leave(disk, 1)
@@ -88,6 +99,29 @@ def test_a_disk_that_fills_while_results_are_added_or_compacted(night: Make, dis
     assert files(disk / "out") == files(nights[1])
 
 
+@pytest.mark.parametrize("kind", ["originals", "unmerged"])
+@pytest.mark.parametrize("place", range(7))
+def test_results_before_one_that_cannot_be_written_are_added(
+    night: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, place: int
+) -> None:
+    nights = [night() for _ in range(8)]
+    write, left = Folder.write, [place]
+
+    def fails(self: Folder, name: str, data: bytes) -> None:
+        if name.startswith(kind):
+            if not left[0]:
+                raise OSError(errno.EIO, "planted", name)
+            left[0] -= 1
+        write(self, name, data)
+
+    monkeypatch.setattr(Folder, "write", fails)
+    archive = tmp_path / "a"
+    with pytest.raises(StoreError, match=r"cannot be written: planted; what was added before"):
+        add_all(str(archive), nights, "m", strict=True)
+    assert names(archive) == [one.name for one in nights[:place]]
+    assert set(files(archive)) == known(archive)
+
+
 def test_a_writer_that_is_killed_at_any_point_costs_its_own_results_alone(
     night: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,7 +129,7 @@ def test_a_writer_that_is_killed_at_any_point_costs_its_own_results_alone(
     add_all(place, nights[:1], "m", strict=True)
     monkeypatch.setattr(batch, "discard", lambda *_, **__: None)  # Nobody is left to tidy up.
     write = Folder.write
-    for point in range(7):  # Two originals, four tables, the commit.
+    for point in range(8):  # Two originals, their samples, three tables, the commit.
         left = [point]
 
         def killed(self: Folder, name: str, data: bytes, *, left: list[int] = left) -> None:

@@ -19,7 +19,14 @@ from pentathlon.evaluate.diagnostics.stability import instability, of_boots
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.welch import Estimate, welch
-from pentathlon.evaluate.facts import ResultLike, case_of, inventories, study_facts, system_facts
+from pentathlon.evaluate.facts import (
+    ResultLike,
+    case_of,
+    inventories,
+    measured_systems,
+    study_facts,
+    system_facts,
+)
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import PostHoc, SystemFacts
 from pentathlon.evaluate.model_aggregate import Guard
@@ -115,7 +122,9 @@ def side(result: ResultLike, system: str) -> Side:
     plan = result.plan
     used, _ = exclude(counted(result.samples()), plan.study.evaluation.exclusions(), [system])
     inventories_of = inventories(result.inventory(), result.samples())
-    facts = {one.name: one for one in system_facts(plan, used, inventories_of)}[system]
+    facts = {one.name: one for one in system_facts(plan, measured_systems(used), inventories_of)}[
+        system
+    ]
     return Side(
         facts=facts,
         everything={key: one for (key, name), one in series(used).items() if name == system},

@@ -10,7 +10,7 @@ import numpy as np
 
 from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.estimate import Series, counted, series
-from pentathlon.evaluate.facts import ResultLike, inventories, system_facts
+from pentathlon.evaluate.facts import ResultLike, inventories, measured_systems, system_facts
 from pentathlon.evaluate.model import SystemFacts
 from pentathlon.evaluate.results.digest import Digest, Level, SystemDigest
 from pentathlon.evaluate.titles import Titles
@@ -55,7 +55,7 @@ def systems_of(result: ResultLike) -> dict[str, SystemDigest]:
     names = [one.name for one in plan.study.systems]
     samples = result.samples()
     used, _ = exclude(counted(samples), plan.study.evaluation.exclusions(), names)
-    facts = system_facts(plan, used, inventories(result.inventory(), samples))
+    facts = system_facts(plan, measured_systems(used), inventories(result.inventory(), samples))
     titles = Titles(getattr(result, "catalog", None))
     rows: dict[str, dict[str, Series]] = {name: {} for name in names}
     for (key, name), one in series(used).items():
