@@ -24,6 +24,9 @@ from tests.archive.conftest import Make
 
 pytestmark = pytest.mark.slow
 
+OF_SAMPLES = """select result, batch, system, key, max(utc) as utc, count(*) as n,
+    sum(batch_size) as calls, min(value) as lowest, max(value) as highest
+    from samples group by result, batch, system, key"""
 WHERE = """study = "scripted" and machine like "bench%" and not name = 'it"s'"""
 MACHINES = ("bench1", "bench'2\\", 'bench"3" %_', "lab")
 ARCHIVES = 2
@@ -58,6 +61,8 @@ def made(seed: int, night: Make, tmp_path: Path) -> Path:
     while nights:
         part, nights = nights[:2], nights[2:]
         add_all(str(place), part, draw.choice(MACHINES[: seed + 1]), strict=True)
+        if len(nights) in (2, 3):  # So that it has merged samples and others.
+            compaction.compact(open_archive(str(place)))
     if draw.random() < 0.5:
         # What a second writer leaves who began before the first had ended.
         again = tmp_path / f"again{seed}"
@@ -113,6 +118,7 @@ def test_spark_and_duckdb_give_the_same(night: Make, tmp_path: Path, stopped: No
                 queries.spreads(where, "b"),
                 queries.summaries(where),
                 queries.last_good(to_sql(text), "9999", "none", 3),
+                OF_SAMPLES,
             ):
                 same(duck.rows(sql), spark.rows(sql))
         runs: tuple[Engine, ...] = (duck, spark)
