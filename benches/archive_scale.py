@@ -42,8 +42,6 @@ from pentathlon.safeio.checksum import sealed, unsealed  # noqa: E402
 from pentathlon.store.journal import JOURNAL  # noqa: E402
 from pentathlon.store.query import FRESH, load_result  # noqa: E402
 from pentathlon.study.catalog import Catalog, parse_catalog  # noqa: E402
-from tests.fakes import scripted  # noqa: E402
-from tests.store.test_tables import measure  # noqa: E402
 
 SIZES = list(range(1, 21))
 BLOCKS, ITERATIONS = 4, 27
@@ -57,6 +55,8 @@ FIRST = datetime.fromisoformat("2001-01-01T00:00:00+00:00")
 
 def catalog() -> Catalog:
     """The scripted workloads with twenty sizes each."""
+    from tests.fakes import scripted  # noqa: PLC0415  not for processes that this one starts
+
     workloads: list[dict[str, Any]] = [scripted.workload(f"w.{n}") for n in ("one", "two", "three")]
     for one in workloads:
         one["parameters"][0]["default"] = SIZES
@@ -70,6 +70,9 @@ class Nights:
     """Makes results of one study, one night after the other."""
 
     def __init__(self, scratch: Path, results: int) -> None:
+        from tests.fakes import scripted  # noqa: PLC0415
+        from tests.store.test_tables import measure  # noqa: PLC0415
+
         scripted.catalog = catalog
         self.template = scratch / "template"
         plan = scripted.plan(BLOCKS, ITERATIONS)

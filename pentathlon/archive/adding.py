@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pentathlon.archive.batch import Added, add
 from pentathlon.archive.compact import MANY_COMMITS, compact
@@ -60,14 +61,20 @@ def _parallel(
     strict: bool,
     branch: str,
 ) -> Added:
-    own, *parts = [list(paths[place::processes]) for place in range(processes)]
     done = Added()
     context = multiprocessing.get_context("spawn")  # A fork has the threads' locks of polars.
-    with _one_thread(), ProcessPoolExecutor(len(parts), mp_context=context) as pool:
+    _share(context.Value("q", 0))
+    with (
+        _one_thread(),
+        ProcessPoolExecutor(
+            processes - 1, mp_context=context, initializer=_share, initargs=(_taken,)
+        ) as pool,
+    ):
+        part = (text, paths, machine, strict, branch)
         try:
-            others = [pool.submit(_part, text, part, machine, strict, branch) for part in parts]
+            others = [pool.submit(_part, *part) for _ in range(processes - 1)]
             # A part of it here: a process that is started first imports for most of a second.
-            done.take(_part(text, own, machine, strict, branch))
+            done.take(_part(*part))
             for found in others:
                 done.take(found.result())
         except BrokenExecutor as error:
@@ -76,6 +83,26 @@ def _parallel(
                 f"was added before is in {text}: add the same again, and the rest follows"
             ) from error
     return done
+
+
+_taken: Any = None
+"""How many results have been taken by the processes of an addition."""
+
+
+def _share(taken: Any) -> None:
+    global _taken  # noqa: PLW0603  what processes share is handed over when they start
+    _taken = taken
+
+
+def _each(paths: Sequence[Path]) -> Iterator[Path]:
+    """Results that no other process takes: none waits for one that started late or is slow."""
+    while True:
+        with _taken.get_lock():
+            place = _taken.value
+            _taken.value += 1
+        if place >= len(paths):
+            return
+        yield paths[place]
 
 
 @contextmanager
@@ -91,7 +118,12 @@ def _one_thread() -> Iterator[None]:
 
 
 def _part(text: str, paths: Sequence[Path], machine: str, strict: bool, branch: str) -> Added:
-    return add(open_archive(text), paths, machine, strict=strict, branch=branch)
+    try:
+        return add(open_archive(text), _each(paths), machine, strict=strict, branch=branch)
+    except BaseException:
+        with _taken.get_lock():  # Nothing is left for the others.
+            _taken.value = len(paths)
+        raise
 
 
 def _tidy(archive: Archive, done: Added) -> None:

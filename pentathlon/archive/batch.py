@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -48,7 +48,7 @@ class Added:
 
 
 def add(
-    archive: Archive, paths: Sequence[Path], machine: str, *, strict: bool, branch: str = ""
+    archive: Archive, paths: Iterable[Path], machine: str, *, strict: bool, branch: str = ""
 ) -> Added:
     """Add results; each is in the archive whole or not at all.
 

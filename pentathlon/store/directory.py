@@ -98,20 +98,30 @@ def read_plan(directory: Path) -> Plan:
     Raises:
         StoreError: there is none, it is damaged or was changed, or the journal has no start.
     """
+    return read_plan_and_start(directory)[0]
+
+
+def read_plan_and_start(directory: Path) -> tuple[Plan, RunStart]:
+    """The same, and the record that began the run.
+
+    Raises:
+        StoreError: there is none, it is damaged or was changed, or the journal has no start.
+    """
     path = directory / PLAN
     try:
         data = read_bytes(path)
     except OSError as error:
         reason = (error.strerror or "").lower()
         raise StoreError(f"{directory} is no result directory: {PLAN}: {reason}") from error
-    if _sha256(data.removesuffix(b"\n")) != read_start(directory).plan_hash:
+    start = read_start(directory)
+    if _sha256(data.removesuffix(b"\n")) != start.plan_hash:
         raise StoreError(
             f"{path} is not the plan that {JOURNAL} was begun with: it was changed or is damaged. "
             "Put the original back; to judge by other rules than the planned ones, use options: "
             "compare --delta, --confidence, --declared, --weights"
         )
     try:
-        return _plan(data)
+        return _plan(data), start
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
 
@@ -128,13 +138,16 @@ def read_start(directory: Path) -> RunStart:
     raise StoreError(f"{directory / JOURNAL}:1: this is not the start of a run, which comes first")
 
 
-def read_catalog(directory: Path) -> Catalog:
+def read_catalog(directory: Path, start: RunStart) -> Catalog:
     """The catalog of a result directory, which is the one that its run was begun with.
+
+    Args:
+        start: the record that began the run.
 
     Raises:
         StoreError: there is none, or it is damaged or was changed.
     """
-    path, wanted = directory / CATALOG, read_start(directory).catalog_sha256
+    path, wanted = directory / CATALOG, start.catalog_sha256
     try:
         data = read_bytes(path)
         if wanted is not None and _sha256(data.removesuffix(b"\n")) != wanted:

@@ -14,14 +14,14 @@ from typing import Any
 
 import polars as pl
 
-from pentathlon.procedure.records import BootEnd, Imported, Record, RunStart
+from pentathlon.procedure.records import BootEnd, Imported, Record
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol.events import Packets
 from pentathlon.safeio.checksum import SealError, sealed, unsealed
 from pentathlon.store.calibration import read_from_result
 from pentathlon.store.choice import Choice
 from pentathlon.store.counted import counted_boots
-from pentathlon.store.directory import read_catalog, read_plan, read_start, result_directories
+from pentathlon.store.directory import read_catalog, read_plan_and_start, result_directories
 from pentathlon.store.files import open_regular, read_bytes, write_whole
 from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
 from pentathlon.store.ondemand import OnDemand
@@ -92,12 +92,15 @@ class Result:
         path: the directory.
         plan: the plan, which holds the study.
         catalog: the agent's catalog at the time of the run.
+        start: the record that began the run.
     """
+
+    plan: Plan
 
     def __init__(self, path: Path, journal: tuple[int, str] | None = None) -> None:
         self.path = path
-        self.plan: Plan = read_plan(path)
-        self.catalog: Catalog = read_catalog(path)
+        self.plan, self.start = read_plan_and_start(path)
+        self.catalog: Catalog = read_catalog(path, self.start)
         self._known = journal
 
     @property
@@ -127,11 +130,6 @@ class Result:
         state = RunState(self.plan)
         self._each_record(state.apply)
         return state
-
-    @property
-    def start(self) -> RunStart:
-        """The record that began the run."""
-        return read_start(self.path)
 
     @property
     def finished(self) -> bool:
@@ -447,7 +445,7 @@ class _View(Result):
             study=study,
             whole_hash=whole.plan_hash,
         )
-        self.catalog = whole.catalog
+        self.catalog, self.start = whole.catalog, whole.start
         self._whole = whole
         self._narrow = narrow
 

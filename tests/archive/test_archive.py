@@ -5,10 +5,12 @@ from __future__ import annotations
 import filecmp
 import io
 import math
+import multiprocessing
 import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from pentathlon.archive import batch, queries, reading
+from pentathlon.archive import adding, batch, queries, reading
 from pentathlon.archive import compact as compaction
 from pentathlon.archive.adding import add_all
 from pentathlon.archive.batch import Added
@@ -25,6 +27,7 @@ from pentathlon.archive.format import FORMAT
 from pentathlon.archive.line import points
 from pentathlon.archive.log import COMMITS, HEAD, open_archive
 from pentathlon.archive.schema import SAMPLES
+from pentathlon.archive.source import Source
 from pentathlon.archive.stores import Folder
 from pentathlon.cli.main import app
 from pentathlon.evaluate.results.digest import NOTE, read_digest
@@ -404,13 +407,41 @@ def test_a_disk_that_fills_while_compacting_costs_nothing(
     assert after == before
 
 
-def test_processes_of_their_own_add_the_same(night: Make, tmp_path: Path) -> None:
+def test_processes_of_their_own_add_the_same(
+    night: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nights = [night() for _ in range(17)]
+    look = batch.look
+
+    def patient(path: Path) -> Source:
+        for _ in range(6000):  # Until the other process has taken one as well.
+            if adding._taken.value > 1:
+                break
+            time.sleep(0.01)
+        return look(path)
+
+    monkeypatch.setattr(batch, "look", patient)
     done = add_all(str(tmp_path / "a"), nights, "m", strict=True, processes=2)
     assert sorted(path for path, _ in done.new) == nights
-    assert len(open_archive(str(tmp_path / "a")).contents().commits) == 2
+    commits = open_archive(str(tmp_path / "a")).contents().commits
+    assert sorted(len(one.results) for one in commits)[0] > 0
+    assert len(commits) == 2
     run = engine(open_archive(str(tmp_path / "a")))
     assert [one.name for one in reading.chosen(run, None)] == [path.name for path in nights]
+
+
+def test_no_process_takes_more_once_one_of_them_has_failed(night: Make, tmp_path: Path) -> None:
+    adding._share(multiprocessing.get_context("spawn").Value("q", 0))
+    nights = [night() for _ in range(4)]
+    (nights[1] / JOURNAL).unlink()
+    archive = str(tmp_path / "a")
+    add(archive)
+    with pytest.raises(StoreError, match="no result directory"):
+        adding._part(archive, nights, "m", True, "")
+    assert not adding._part(archive, nights, "m", True, "").new
+    assert [one.name for one in reading.chosen(engine(open_archive(archive)), None)] == [
+        nights[0].name
+    ]
 
 
 def test_a_store_of_fsspec_holds_the_same(night: Make, tmp_path: Path) -> None:
