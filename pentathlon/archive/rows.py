@@ -185,7 +185,7 @@ def _boots(used: pl.DataFrame, result: Result) -> pl.DataFrame:
     checksums = (CHECKSUMS if has_checksums else pl.lit("")).alias("checksums")
     aggregates = AGGREGATES[bool(used.select(PLAIN).item())]
     boots = used.group_by("system", "key", "block").agg(*aggregates, checksums)
-    rows = list(zip(boots["workload"], boots["metric"], strict=True))
+    rows = list(zip(boots["workload"].to_list(), boots["metric"].to_list(), strict=True))
     areas = {pair: titles.area(pair[0]) for pair in set(rows)}
     roles = {pair: titles.role(*pair) for pair in areas}
     return boots.with_columns(
@@ -211,7 +211,7 @@ def _measured(boots: pl.DataFrame) -> dict[str, Measured]:
     blocks: dict[str, set[int]] = {}
     samples: dict[str, int] = {}
     layers: dict[str, str] = {}
-    columns = (boots[name] for name in ("system", "block", "n", "layer"))
+    columns = (boots[name].to_list() for name in ("system", "block", "n", "layer"))
     for system, block, count, layer in zip(*columns, strict=True):
         blocks.setdefault(system, set()).add(block)
         samples[system] = samples.get(system, 0) + count

@@ -111,14 +111,15 @@ def inventories_of_used(table: pl.DataFrame, used: pl.DataFrame) -> dict[str, In
     boots, systems = those_that_count(used)
     counts = [
         boot in boots or system not in systems
-        for boot, system in zip(table["boot"], table["system"], strict=True)
+        for boot, system in zip(table["boot"].to_list(), table["system"].to_list(), strict=True)
     ]
     return _by_system(table if all(counts) else table.filter(pl.Series(counts)))
 
 
 def _by_system(table: pl.DataFrame) -> dict[str, Inventory]:
     systems: dict[str, list[tuple[Any, ...]]] = {}
-    columns = [table[name] for name in ("system", "boot", "path", "value_json", "unsupported")]
+    names = ("system", "boot", "path", "value_json", "unsupported")
+    columns = [table[name].to_list() for name in names]
     for system, *leaf in zip(*columns, strict=True):
         systems.setdefault(str(system), []).append(tuple(leaf))
     return {system: _inventory(leaves) for system, leaves in systems.items()}
