@@ -22,7 +22,8 @@ from pentathlon.store.problems import StoreError
 
 MOST_SAMPLES = 1_000_000
 """Samples of the results that one commit brings."""
-MOST_UNWRITTEN = 4
+WRITERS = 4
+MOST_UNWRITTEN = 2 * WRITERS
 """Results whose files wait for a disk or a store; their bytes are kept until then."""
 ROW_GROUP = 1 << 16
 
@@ -129,8 +130,9 @@ class _Batch:
         self.name = stamp()
         self.samples = 0
         self._archive = archive
-        # A disk or a store takes a file while the next result is read.
-        self._writer = ThreadPoolExecutor(1)
+        # A disk or a store takes files while the next results are read, and several at a time:
+        # it waits as long for one as for all of them.
+        self._writer = ThreadPoolExecutor(WRITERS)
         self._waiting: list[_Waiting] = []
         self._tables: list[str] = []
 

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from pentathlon.archive.adding import add_all
 from pentathlon.archive.engines import engine
 from pentathlon.archive.format import FORMAT
 from pentathlon.archive.log import HEAD, Archive, open_archive
+from pentathlon.archive.source import look
 from pentathlon.archive.stores import Folder
 from pentathlon.cli.main import app
 from pentathlon.safeio.checksum import sealed, unsealed
@@ -105,13 +107,11 @@ def test_results_before_one_that_cannot_be_written_are_added(
     night: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, place: int
 ) -> None:
     nights = [night() for _ in range(8)]
-    write, left = Folder.write, [place]
+    write, found = Folder.write, look(nights[place]).identity
 
     def fails(self: Folder, name: str, data: bytes) -> None:
-        if name.startswith(kind):
-            if not left[0]:
-                raise OSError(errno.EIO, "planted", name)
-            left[0] -= 1
+        if name.startswith(kind) and found in name:
+            raise OSError(errno.EIO, "planted", name)
         write(self, name, data)
 
     monkeypatch.setattr(Folder, "write", fails)
@@ -128,14 +128,15 @@ def test_a_writer_that_is_killed_at_any_point_costs_its_own_results_alone(
     place, nights = str(tmp_path / "a"), [night() for _ in range(3)]
     add_all(place, nights[:1], "m", strict=True)
     monkeypatch.setattr(batch, "discard", lambda *_, **__: None)  # Nobody is left to tidy up.
-    write = Folder.write
+    write, lock = Folder.write, threading.Lock()
     for point in range(8):  # Two originals, their samples, three tables, the commit.
         left = [point]
 
         def killed(self: Folder, name: str, data: bytes, *, left: list[int] = left) -> None:
-            if not left[0]:
-                raise SystemExit
-            left[0] -= 1
+            with lock:
+                if not left[0]:
+                    raise SystemExit
+                left[0] -= 1
             write(self, name, data)
 
         monkeypatch.setattr(Folder, "write", killed)
