@@ -16,8 +16,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from scipy import special
-
 from pentathlon.archive import queries
 from pentathlon.archive.engines import Engine
 from pentathlon.archive.line import points
@@ -29,6 +27,7 @@ from pentathlon.evaluate.display import interval_text, percent_text, signed_perc
 from pentathlon.evaluate.estimators.ratio import percent
 from pentathlon.evaluate.results.history import Course
 from pentathlon.evaluate.results.timeline import EVERYTHING, Timeline, timeline
+from pentathlon.evaluate.special import special
 from pentathlon.safeio.escaping import one_line
 from pentathlon.store.files import read_bytes, write_whole
 

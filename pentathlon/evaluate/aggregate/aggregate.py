@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import special
 
 from pentathlon.evaluate.aggregate.leave_one_out import without_each
 from pentathlon.evaluate.aggregate.sensitivity import sensitivity
@@ -41,6 +40,7 @@ from pentathlon.evaluate.model_aggregate import (
     Without,
     below_floor,
 )
+from pentathlon.evaluate.special import special
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.study.counting import count_text
 

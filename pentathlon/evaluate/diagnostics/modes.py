@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from pentathlon.evaluate.diagnostics.stability import GAP_OVER_RANGE, SMALLEST_GAP
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Row, Summary
 from pentathlon.evaluate.model_series import Mode
+from pentathlon.evaluate.special import special
 
 Values = npt.NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy import special
+from pentathlon.evaluate.special import special
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:

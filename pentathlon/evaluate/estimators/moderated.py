@@ -32,9 +32,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from pentathlon.evaluate.diagnostics.stability import two_modes
+from pentathlon.evaluate.special import special
 
 Values = npt.NDArray[np.float64]
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+
+from pentathlon.evaluate.special import special
 
 Values = npt.NDArray[np.float64]
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from pentathlon.evaluate.estimators.ratio import detectable_by, ratio_error, standard_error
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK, Levels, fixed
+from pentathlon.evaluate.special import special
 
 Values = npt.NDArray[np.float64]
 

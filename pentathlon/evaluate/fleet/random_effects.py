@@ -26,10 +26,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special
+from scipy import optimize
 
 from pentathlon.evaluate.estimators.ratio import ratio_error, t_quantile
 from pentathlon.evaluate.estimators.welch import Estimate
+from pentathlon.evaluate.special import special
 
 Values = npt.NDArray[np.float64]
 

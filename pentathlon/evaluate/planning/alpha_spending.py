@@ -23,7 +23,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 import scipy
-from scipy import special
+
+from pentathlon.evaluate.special import special
 
 Values = npt.NDArray[np.float64]
 

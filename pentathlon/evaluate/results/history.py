@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from pentathlon.evaluate.changepoints import level_ends_of_each
 from pentathlon.evaluate.multiplicity import holm
+from pentathlon.evaluate.special import special
 
 Values = npt.NDArray[np.float64]
 
