@@ -75,7 +75,7 @@ def add(
                     done.known.append((path, found))
                     continue
                 rows = read(source, machine, batch.name, branch)
-            except FileNotFoundError as error:
+            except (FileNotFoundError, NotADirectoryError) as error:
                 reason = (
                     f"{path} is no result directory, or was not copied in full: "
                     f"{Path(str(error.filename or path)).name} is not there"

@@ -16,7 +16,8 @@ from pentathlon.cli.screen import err, out
 from pentathlon.safeio.escaping import breakable, one_line
 from pentathlon.store.directory import RESULTS
 from pentathlon.store.imported import tool_text
-from pentathlon.store.query import Result, Summary, list_results, load_result, newest
+from pentathlon.store.query import Result, list_results, load_result, newest
+from pentathlon.store.standing import Summary
 from pentathlon.study.counting import count_text, plural
 from pentathlon.study.starts import noun
 from pentathlon.tables.sheet import Sheet

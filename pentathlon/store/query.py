@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,11 +19,13 @@ from pentathlon.store.calibration import read_from_result
 from pentathlon.store.choice import Choice
 from pentathlon.store.counted import counted_boots
 from pentathlon.store.directory import read_catalog, read_plan_and_start, result_directories
-from pentathlon.store.files import open_regular, read_bytes, write_whole
+from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
+from pentathlon.store.journal_sums import journal_sums
 from pentathlon.store.ondemand import OnDemand
 from pentathlon.store.packets import kept_trials
 from pentathlon.store.schema import TABLES
+from pentathlon.store.standing import Standing, Summary
 from pentathlon.store.tables import TableBuilder, as_file, read_file, write_tables
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.counting import count_text
@@ -37,43 +36,6 @@ from pentathlon.study.rules import Evaluation
 FRESH = "tables.json"
 FRESH_FORMAT = 7
 """To be raised whenever the columns of a table or the meaning of one change."""
-
-
-@dataclass(frozen=True)
-class Summary:
-    """One line of `results list`.
-
-    state: "finished", "running" or "unfinished" (it was cut off and can be resumed).
-    """
-
-    path: Path
-    name: str
-    plan_hash: str
-    started: str
-    state: str
-    steps: int
-    finished: int
-    failures: int
-    not_needed: int = 0
-    """Steps that the stopping rule spared."""
-    unsupported: int = 0
-    """Answers that a system cannot do something: results, not failures."""
-
-
-@dataclass(frozen=True)
-class _Standing:
-    """Where a run stands, as it is noted beside the tables."""
-
-    ended: bool
-    started: str
-    finished_steps: int
-    failures: int
-    unsupported: int
-    not_needed: int
-    enough: str | None
-    """Why the stopping rule ended the study before its last block."""
-    decided: dict[str, int] = field(default_factory=dict)
-    """Workload -> blocks after which all of its rows were decided at a look."""
 
 
 class _PartOfPlan(Plan):
@@ -300,7 +262,7 @@ class Result:
         self.__dict__.pop("state", None)
         self.__dict__.pop("_pass", None)
         self._known = None
-        size, checksum, digest = self._journal_sums()
+        size, checksum, digest = journal_sums(self.path)
         tables, standing = self._pass
         self.__dict__["_tables"], self.__dict__["_standing"] = tables, standing
         try:
@@ -338,11 +300,11 @@ class Result:
         return read_file(path, name, self._fresh[1][name], most, columns)
 
     @cached_property
-    def _standing(self) -> _Standing:
+    def _standing(self) -> Standing:
         return self._pass[1] if self._fresh is None else self._fresh[0]
 
     @cached_property
-    def _fresh(self) -> tuple[_Standing, dict[str, str]] | None:
+    def _fresh(self) -> tuple[Standing, dict[str, str]] | None:
         """Where the run stands and the digests of the tables, as noted beside them; None if they
         were made from another journal than the one that is there, or the note is damaged."""
         try:
@@ -354,12 +316,12 @@ class Result:
             if not self._is_of_the_journal(noted):
                 return None
             digests = {name: str(noted["tables"][name]) for name in TABLES}
-            return _Standing(**noted["standing"]), digests
+            return Standing(**noted["standing"]), digests
         except (OSError, SealError, LookupError, TypeError):
             return None
 
     @cached_property
-    def _pass(self) -> tuple[dict[str, pl.DataFrame], _Standing]:
+    def _pass(self) -> tuple[dict[str, pl.DataFrame], Standing]:
         """One pass over the journal: the tables and where the run stands."""
         builder = TableBuilder(self.plan, self.catalog)
         self._each_record(lambda record: builder.take([record]))
@@ -374,7 +336,7 @@ class Result:
                 f"{type(error).__name__}: {error}"
             ) from error
         state = builder.state
-        standing = _Standing(
+        standing = Standing(
             ended=state.ended and not state.pending(),
             started=builder.started,
             finished_steps=state.finished_steps(),
@@ -413,24 +375,8 @@ class Result:
         """Whether what is noted beside the tables is of the journal that is there."""
         if self._known is not None and "journal_sha256" in noted:  # Earlier versions lack it.
             return self._known == (noted["journal_bytes"], noted["journal_sha256"])
-        size, checksum, _ = self._journal_sums(with_digest=False)
+        size, checksum, _ = journal_sums(self.path, with_digest=False)
         return (noted["journal_bytes"], noted["journal_crc32"]) == (size, checksum)
-
-    def _journal_sums(self, *, with_digest: bool = True) -> tuple[int, int, str]:
-        """Bytes of the journal, their CRC-32, which takes some tenths of a second for a GB, and
-        their SHA-256, which takes a second."""
-        size = checksum = 0
-        digest = hashlib.sha256()
-        try:
-            with open(open_regular(self.path / JOURNAL, os.O_RDONLY), "rb") as file:  # noqa: PTH123
-                while data := file.read(1 << 20):
-                    checksum = zlib.crc32(data, checksum)
-                    if with_digest:
-                        digest.update(data)
-                    size += len(data)
-        except OSError:
-            return -1, 0, ""
-        return size, checksum, digest.hexdigest()
 
 
 class _View(Result):
@@ -486,7 +432,7 @@ class _View(Result):
         return OnDemand(lambda name: self._narrow(name, self._whole._tables[name]))
 
     @property
-    def _standing(self) -> _Standing:
+    def _standing(self) -> Standing:
         return self._whole._standing
 
 
