@@ -16,6 +16,16 @@ def listed(where: str) -> str:
     return f"select r.* from results r where {where} order by r.started, r.result"
 
 
+def newest(where: str) -> str:
+    """The last of these."""
+    return f"select r.* from results r where {where} order by r.started desc, r.result desc limit 1"
+
+
+def origins(where: str) -> str:
+    """The studies and the machines of results."""
+    return f"select distinct r.study, r.machine from results r where {where}"
+
+
 def last_good(where: str, before: str, but: str, count: int) -> str:
     """The newest results before a time in which nothing failed for good."""
     return f"""

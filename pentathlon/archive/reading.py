@@ -57,6 +57,36 @@ def chosen(run: Engine, where: str | None) -> list[Held]:
     ]
 
 
+@dataclass(frozen=True)
+class Overview:
+    """What the results that a filter chooses have in common, without each of them.
+
+    Attributes:
+        last: the row of the index of the newest one.
+    """
+
+    last: Mapping[str, Any]
+    studies: tuple[str, ...]
+    machines: tuple[str, ...]
+
+
+def overview(archive: Archive, where: str | None, run: Engine) -> Overview:
+    """Over at least one result.
+
+    Raises:
+        StoreError: there is none.
+    """
+    condition = to_sql(where)
+    last = run.rows(queries.newest(condition))
+    if not last:
+        raise _none(archive, where)
+    pairs = run.rows(queries.origins(condition))
+    studies, machines = (
+        tuple(sorted({row[name] for row in pairs})) for name in ("study", "machine")
+    )
+    return Overview(last[0], studies, machines)
+
+
 def some(archive: Archive, where: str | None, run: Engine | None = None) -> list[Held]:
     """The same; at least one.
 
@@ -65,9 +95,13 @@ def some(archive: Archive, where: str | None, run: Engine | None = None) -> list
     """
     found = chosen(run or engine(archive), where)
     if not found:
-        what = f"that --where {where!r} chooses" if where else "yet"
-        raise StoreError(f"{archive.place.text} has no result {what}")
+        raise _none(archive, where)
     return found
+
+
+def _none(archive: Archive, where: str | None) -> StoreError:
+    what = f"that --where {where!r} chooses" if where else "yet"
+    return StoreError(f"{archive.place.text} has no result {what}")
 
 
 def by_id(archive: Archive, text: str) -> Held:

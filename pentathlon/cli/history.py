@@ -51,7 +51,7 @@ def history(
             write_whole(html, page(f"{line.system} over time", line, widths, shown))
             err.print(f"page: {html}", markup=False, soft_wrap=True)
         if as_json:
-            print(json.dumps(_document(line, found.unfinished), indent=1))
+            print(_text(_document(line, found.unfinished)))
         else:
             for path, text in found.unfinished.items():
                 unfinished.say(f"{path}: {text}")
@@ -92,12 +92,10 @@ def _of_archive(place: str, system: str | None, where: str | None, only: list[st
 
     archive = open_archive(place)
     run = engine(archive)
-    held = reading.some(archive, where, run)
-    last = held[-1].row
-    archived.caution_machines("the results are", sorted({one.machine for one in held}))
-    archived.caution_studies(
-        sorted({one.study for one in held}), "choose one with --where 'study = \"NAME\"'"
-    )
+    overview = reading.overview(archive, where, run)
+    last = overview.last
+    archived.caution_machines("the results are", overview.machines)
+    archived.caution_studies(overview.studies, "choose one with --where 'study = \"NAME\"'")
     chosen = (lambda key: matches(key, only)) if only else None
     points = line.points(run, where, system or last["reference"], chosen)
 
@@ -105,6 +103,7 @@ def _of_archive(place: str, system: str | None, where: str | None, only: list[st
         from pentathlon.archive.site import spreads  # noqa: PLC0415
         from pentathlon.archive.site_results import shown  # noqa: PLC0415
 
+        held = reading.some(archive, where, run)
         return spreads(run, where, found.system), shown(archive, found, held, to)
 
     return _Read(points, last["confidence"], json.loads(last["weights_json"]), drawn)
@@ -204,6 +203,19 @@ def _document(line: Timeline, cut: Mapping[str, str]) -> dict[str, object]:
             for one in line.courses
         ],
     }
+
+
+def _text(document: Mapping[str, object]) -> str:
+    """A document as JSON with a line for each element of its lists: with more of them, the encoder
+    would be the slow one of Python, for which thousands of results take long."""
+    parts = []
+    for name, value in document.items():
+        if isinstance(value, list) and value:
+            text = "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
+        else:
+            text = json.dumps(value)
+        parts.append(f" {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}"
 
 
 def _show(line: Timeline) -> None:

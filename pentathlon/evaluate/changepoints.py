@@ -15,6 +15,10 @@ Values = npt.NDArray[np.float64]
 
 SMALLEST_VARIANCE = 1e-6
 """Added to every variance, so that constant segments have a cost; for a series of scale 1."""
+BLOCK = 32
+"""Points of a long series that are left out together where no segment can begin."""
+LONG = 1024
+"""Points from which on a series is long."""
 MOST_AT_ONCE = 1 << 15
 """Points of all series that are cut at once: as many as a processor's nearest caches hold."""
 
@@ -56,7 +60,9 @@ def level_ends(signal: Values, penalty: float, shortest: int) -> list[int]:
 
 
 def level_ends_of_each(signals: Values, penalty: float, shortest: int) -> list[list[int]]:
-    """The same for several series of one length, a row for each: one pass serves them all."""
+    """The same for several series of one length, a row for each: one pass serves all short ones."""
+    if signals.shape[1] >= LONG:
+        return [_long_level_ends(one, penalty, shortest) for one in signals]
     most = max(1, MOST_AT_ONCE // max(signals.shape[1], 1))
     found = []
     for start in range(0, len(signals), most):
@@ -81,6 +87,60 @@ def _level_ends(signals: Values, penalty: float, shortest: int) -> list[list[int
         place = cost.argmin(axis=1)
         best[:, end], last[:, end] = cost[each, place] + penalty, place
     return [_ends(own.tolist()) for own in last]
+
+
+def _long_level_ends(signal: Values, penalty: float, shortest: int) -> list[int]:
+    """The same for one long series, without the starts that bounds exclude.
+
+    For a block of starts, what is left of the sum of squares is at least the least cost before them
+    less the largest rise of the sums over the shortest segment. Where that exceeds the cost of a
+    known start, none of the block begins the last segment.
+    """
+    count = len(signal)
+    sums = np.concatenate([[0.0], np.cumsum(signal)])
+    in_blocks = sums[: (count + 1) // BLOCK * BLOCK].reshape(-1, BLOCK)
+    low, high = in_blocks.min(axis=1), in_blocks.max(axis=1)
+    least = np.empty(len(in_blocks))
+    best = np.full(count + 1, np.inf)
+    best[0] = -penalty
+    last = np.zeros(count + 1, dtype=np.int64)
+    sizes = np.arange(count, 0, -1, dtype=np.float64)
+    within = np.arange(BLOCK)
+    latest = count - shortest + 1
+    known = bounded = 0
+    for first in range(shortest, count + 1, BLOCK):
+        ends = np.arange(first, min(first + BLOCK, count + 1))[:, np.newaxis]
+        level = sums[ends]
+        values, places = np.full(len(ends), np.inf), np.zeros(len(ends), dtype=np.int64)
+        # Blocks whose starts are far enough from every one of these ends.
+        far = (first - shortest + 1) // BLOCK
+        if far:
+            least[bounded:far] = best[bounded * BLOCK : far * BLOCK].reshape(-1, BLOCK).min(axis=1)
+            bounded = far
+            rise = np.maximum(np.abs(level - low[:far]), np.abs(level - high[:far]))
+            bound = least[:far] - rise * rise / (ends - np.arange(BLOCK - 1, far * BLOCK, BLOCK))
+            most = best[known] - (level - sums[known]) ** 2 / (ends - known)
+            # Bounds are rounded, too.
+            kept = np.flatnonzero((bound <= most + 1e-9 * (1.0 + np.abs(most))).any(axis=0))
+            if kept.size:
+                starts = (kept[:, np.newaxis] * BLOCK + within).ravel()
+                rise = level - sums[starts]
+                cost = best[starts] - rise * rise / (ends - starts)
+                chosen = cost.argmin(axis=1)
+                values, places = cost[np.arange(len(ends)), chosen], starts[chosen]
+        near = far * BLOCK
+        for at, end in enumerate(ends[:, 0].tolist()):
+            beyond = end - shortest + 1
+            value, place = values[at], places[at]
+            if beyond > near:
+                rise = sums[end] - sums[near:beyond]
+                cost = best[near:beyond] - rise * rise / sizes[count - end + near : latest]
+                nearest = int(cost.argmin())
+                if cost[nearest] < value:
+                    value, place = cost[nearest], near + nearest
+            best[end], last[end] = value + penalty, place
+        known = int(last[min(first + BLOCK, count + 1) - 1])
+    return _ends(last.tolist())
 
 
 def _ends(last: list[int]) -> list[int]:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from pentathlon.evaluate import Verdict, evaluate
+from pentathlon.evaluate import Verdict, changepoints, evaluate
 from pentathlon.evaluate.changepoints import level_ends, segment_ends
 from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.diagnostics.modes import clopper_pearson, slow_boots, unseen_bound
@@ -98,6 +98,20 @@ def test_levels_are_those_of_ruptures(seed):
     for penalty in (2.0, 12.0, 80.0):
         theirs = search.fit(signal.reshape(-1, 1)).predict(pen=penalty)
         assert level_ends(signal, penalty, 3) == theirs
+
+
+@pytest.mark.parametrize("shortest", [1, 3, 40])
+@pytest.mark.parametrize("count", [40, 95, 96, 97, 300])
+def test_a_long_series_has_the_levels_of_a_short_one(count: int, shortest: int) -> None:
+    """By a search that leaves out most starts, over flat, stepped, rising and coarse series."""
+    generator = np.random.default_rng(count)
+    noise = generator.normal(size=count)
+    steps = np.repeat(generator.normal(0.0, 2.0, count // 20), 20)
+    steps = np.concatenate([steps, np.full(count - len(steps), steps[-1])])
+    for signal in (noise, noise + steps, noise + np.linspace(0.0, 9.0, count), np.round(noise)):
+        for penalty in (0.5, 4.0, 30.0):
+            every = changepoints.level_ends(signal, penalty, shortest)
+            assert changepoints._long_level_ends(signal, penalty, shortest) == every
 
 
 @pytest.mark.parametrize("size", [0.002, 0.02])

@@ -40,3 +40,13 @@ def test_such_a_part_can_be_imported_beforehand(name: str) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_scipy_describes_its_other_functions_as_ever() -> None:
+    text = (
+        "import pentathlon.evaluate.special, scipy._lib._array_api as module; "
+        "from scipy import stats; assert module.xp_capabilities.__name__ == 'xp_capabilities'; "
+        "assert 'Array API' in stats.gmean.__doc__"
+    )
+    done = subprocess.run([sys.executable, "-c", text], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
