@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 from pentathlon.archive.format import BOOTS, INDEX, SAMPLES, SYSTEMS, UNMERGED, UNMERGED_NAME
 from pentathlon.archive.log import Archive, Contents
 from pentathlon.archive.stores import Remote
-from pentathlon.archive.where import quoted
+from pentathlon.archive.where import ALWAYS, quoted
 from pentathlon.safeio.clipping import clip
 from pentathlon.store.problems import StoreError
 
@@ -46,7 +46,7 @@ def views_in(sql: str) -> set[str]:
 def condition(contents: Contents) -> str:
     """Which rows count: those of a result that two writers added at once only once."""
     if not contents.twice:
-        return "1 = 1"
+        return ALWAYS
     pairs = [f"(result = {quoted(one)} and batch = {quoted(two)})" for one, two in contents.twice]
     return f"not ({' or '.join(pairs)})"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pentathlon.archive import queries
 from pentathlon.archive.engines import Engine
-from pentathlon.archive.where import to_sql
+from pentathlon.archive.where import ALWAYS, both, to_sql
 from pentathlon.evaluate.results.digest import Level, SystemDigest
 from pentathlon.evaluate.results.timeline import Point
 from pentathlon.store.problems import StoreError
@@ -26,7 +26,7 @@ def points(
     system: str,
     only: Callable[[str], bool] | None = None,
     *,
-    also: str = "1 = 1",
+    also: str = ALWAYS,
 ) -> list[Point]:
     """The results with a system that a filter chooses, as points of a line.
 
@@ -37,7 +37,7 @@ def points(
     Raises:
         StoreError: there is none.
     """
-    condition = f"({to_sql(where, 'r.')}) and {also}"
+    condition = both(to_sql(where, "r."), also)
     rows = run.rows(queries.systems(condition, system))
     if not rows:
         raise StoreError(f'no chosen result has a system "{system}"')

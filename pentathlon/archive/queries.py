@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pentathlon.archive.where import quoted
+from pentathlon.archive.where import ALWAYS, quoted
 
 
 def listed(where: str) -> str:
@@ -60,7 +60,7 @@ def parameters(digests: Sequence[str]) -> str:
 def keys(where: str, system: str) -> str:
     """Every row that a system has somewhere."""
     return f"""
-        select distinct b.key from boots b join results r on r.result = b.result
+        select distinct b.key from boots b {_results(where)}
         where b.system = {quoted(system)} and {where} order by b.key"""
 
 
@@ -69,14 +69,14 @@ def levels(where: str, system: str, chosen: Sequence[str] | None) -> str:
 
     `bad` counts boots with a sample that is not a positive finite number.
     """
-    among = "1 = 1" if chosen is None else _among("b.key", chosen)
+    among = ALWAYS if chosen is None else _among("b.key", chosen)
     return f"""
         select b.result, b.key, min(b.workload) as workload, min(b.metric) as metric,
             min(b.area) as area, min(b.role) as role, min(b.unit) as unit,
             min(b.direction) as direction, max(b.units) as units, min(b.lowest) as lowest,
             avg(case when b.mean > 0 then ln(b.mean) end) as log_mean,
             sum(case when isnan(b.lowest) or b.lowest <= 0 then 1 else 0 end) as bad
-        from boots b join results r on r.result = b.result
+        from boots b {_results(where)}
         where b.system = {quoted(system)} and {among} and {where}
         group by b.result, b.key"""
 
@@ -105,6 +105,11 @@ def summaries(where: str) -> str:
             sum(boots) as boots, sum(samples) as samples, avg(log_mean) as log_mean,
             stddev_samp(log_mean) as log_sd
         from means group by study, system, key order by study, system, key"""
+
+
+def _results(where: str) -> str:
+    """Joins the results of boots, where a condition needs them."""
+    return "" if where == ALWAYS else "join results r on r.result = b.result"
 
 
 def _among(column: str, values: Sequence[str]) -> str:

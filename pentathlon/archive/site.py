@@ -22,7 +22,7 @@ from pentathlon.archive.line import points
 from pentathlon.archive.log import Archive
 from pentathlon.archive.reading import some
 from pentathlon.archive.site_results import Shown, anchor, digits, environment, shown, table
-from pentathlon.archive.where import quoted, to_sql
+from pentathlon.archive.where import ALWAYS, both, quoted, to_sql
 from pentathlon.evaluate.display import interval_text, percent_text, signed_percent
 from pentathlon.evaluate.estimators.ratio import percent
 from pentathlon.evaluate.results.history import Course
@@ -149,19 +149,18 @@ def _file(study: str, machine: str, system: str) -> str:
 
 
 def _line(run: Engine, where: str | None, own: str, system: str) -> Timeline:
-    condition = f"({to_sql(where, 'r.')}) and {own}"
-    last = run.rows(queries.listed(condition))[-1]
+    [last] = run.rows(queries.newest(both(to_sql(where, "r."), own)))
     found = points(run, where, system, also=own)
     return timeline(found, last["confidence"], json.loads(last["weights_json"]))
 
 
-def spreads(run: Engine, where: str | None, system: str, own: str = "1 = 1") -> Spreads:
+def spreads(run: Engine, where: str | None, system: str, own: str = ALWAYS) -> Spreads:
     """How far the boots of each row lie apart in the results that a filter chooses.
 
     Args:
         own: a further condition, in SQL.
     """
-    found = run.rows(queries.spreads(f"({to_sql(where, 'r.')}) and {own}", system))
+    found = run.rows(queries.spreads(both(to_sql(where, "r."), own), system))
     return {
         (row["result"][:12], row["key"]): (int(row["boots"]), float(row["log_sd"]))
         for row in found

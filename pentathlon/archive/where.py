@@ -20,6 +20,8 @@ COLUMNS: Final = {name: kind for name, kind in INDEX_COLUMNS.items() if name not
 COMPARED: Final = ("=", "!=", "<>", "<", "<=", ">", ">=")
 MOST_LENGTH: Final = 4096
 MOST_DEPTH: Final = 50
+ALWAYS: Final = "1 = 1"
+"""The condition that holds for everything."""
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:(?P<text>"[^"\\]*"|'[^'\\]*')|(?P<number>-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"""
@@ -143,7 +145,7 @@ def to_sql(text: str | None, prefix: str = "") -> str:
         StoreError: it cannot be read; the sentence states where.
     """
     if text is None:
-        return "1 = 1"
+        return ALWAYS
     if len(text) > MOST_LENGTH:
         raise StoreError(f"--where has more than {MOST_LENGTH} characters")
     reader = _Reader(text, prefix)
@@ -152,6 +154,11 @@ def to_sql(text: str | None, prefix: str = "") -> str:
     if kind != "end":
         raise reader.wrong(f"and, or or its end is wanted where {rest} stands")
     return found
+
+
+def both(one: str, other: str) -> str:
+    """Two conditions at once."""
+    return other if one == ALWAYS else one if other == ALWAYS else f"({one}) and ({other})"
 
 
 def quoted(text: str) -> str:
