@@ -19,7 +19,7 @@ from tests.cli.conftest import STUDY, Shop
 
 pytestmark = pytest.mark.slow
 
-KILLS = 8
+KILLS = 5
 Place = tuple[Any, ...]
 
 
@@ -71,7 +71,7 @@ def kill_within(process: subprocess.Popen[str], journal: Path, randomness: rando
 
 def test_kill_at_random_moments(shop: Shop) -> None:
     shop.options = {"delay_s": 0.004}
-    study = shop.write(STUDY.replace("blocks = 2", "blocks = 12"))
+    study = shop.write(STUDY.replace("blocks = 2", "blocks = 8"))
     out = shop.directory / "result"
     randomness = random.Random()
     kills = 0

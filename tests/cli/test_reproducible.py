@@ -24,7 +24,7 @@ def reports(shop: Shop, result: Path, out: str, **environment: str) -> dict[str,
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-def test_a_copied_result_gives_the_same_bytes_elsewhere(shop, tmp_path_factory):
+def test_the_same_bytes_elsewhere_and_from_tables_made_anew(shop, tmp_path_factory):
     text = f"{STUDY}\n[weights]\nfake = 2\n"
     done = shop.call("run", shop.write(text), "--out", "first", "--yes", "--no-report")
     assert done.code == 0, done.err
@@ -37,12 +37,6 @@ def test_a_copied_result_gives_the_same_bytes_elsewhere(shop, tmp_path_factory):
         COLUMNS="60", POLARS_MAX_THREADS="1",
     )  # fmt: skip
     assert there == here
-
-
-def test_tables_made_anew_from_the_journal_give_the_same_bytes(shop):
-    done = shop.call("run", shop.write(), "--out", "first", "--yes", "--no-report")
-    assert done.code == 0, done.err
-    here = reports(shop, Path("first"), "one", PYTHONHASHSEED="7")
     for derived in [*(shop.directory / "first").glob("*.parquet")]:
         derived.unlink()
     assert reports(shop, Path("first"), "two", PYTHONHASHSEED="8", POLARS_MAX_THREADS="1") == here

@@ -44,6 +44,13 @@ def served(target: Target, made: Request) -> list[dict[str, Any]]:
         return documents(session.run(made, 120, 240))
 
 
+def each_served(target: Target, *made: Request) -> list[list[dict[str, Any]]]:
+    """The events of each of several commands in one boot."""
+    whole = made[0].model_copy(update={"workloads": [one.workloads[0] for one in made]})
+    events = served(target, whole)
+    return [[one for one in events if one.get("index") == place] for place in range(len(made))]
+
+
 def executions(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     errors = [event["reason"] for event in events if event["event"] == "error"]
     assert errors == []
@@ -314,12 +321,14 @@ def test_a_guest_runs_a_command_with_its_files(  # noqa: PLR0917
     (tmp_path / "tool").chmod(0o755)
     (tmp_path / "data").write_text("42\n")
     made.supply((collect("my.x", ["tool", "data"], tmp_path),))
-    [one] = executions(served(made, command_request("./tool", "--version", files="my.x")))
-    assert one["output"].startswith("pentathlon-agent ")
     script = "cat data; touch data 2>/dev/null || echo kept; echo x >$TMPDIR/y && cat $TMPDIR/y"
-    events = served(
-        made, command_request("sh", "-c", f"{script}; touch /usr/x; exit 0", files="my.x")
+    version, events = each_served(
+        made,
+        command_request("./tool", "--version", files="my.x"),
+        command_request("sh", "-c", f"{script}; touch /usr/x; exit 0", files="my.x"),
     )
+    [one] = executions(version)
+    assert one["output"].startswith("pentathlon-agent ")
     if userland is None:
         assert failure(events)[0] == "unsupported"
     else:

@@ -32,6 +32,11 @@ ELSEWHERE = ("kernel", "memory", "ssh", "uml_args", "accelerator", "agent", "cpu
 NETWORK = {("doctor", "--install")}
 """Calls that fetch something; the tests of `doctor` have them."""
 
+FEW = 3
+"""Blocks of a study."""
+SMALL = 1 << 20
+"""The largest value of a parameter: a working set of this many bytes is made in no time."""
+
 STATUS = {"gate": {0, 4, 5}}
 """Exit statuses that a call may have, where that is not 0 alone."""
 
@@ -43,7 +48,7 @@ def small(text: str) -> str:
     if "stopping" in procedure:
         procedure["stopping"] = {"rule": "looks", "looks": [3, 4]}
     else:
-        procedure["blocks"] = min(3, procedure.get("blocks", 3))
+        procedure["blocks"] = min(FEW, procedure.get("blocks", FEW))
     procedure |= {"iterations": 2, "warmup": 0, "sample_ms": 0.1}
     for system in study["system"]:
         system["target"] = "local"
@@ -52,6 +57,10 @@ def small(text: str) -> str:
         if "settings" in system:
             system["settings"] = {"nice": 1}
     for suite in study.get("suite", ()):
+        for one in suite["workloads"]:
+            if isinstance(one, dict):
+                for name, values in one.get("parameters", {}).items():
+                    one["parameters"][name] = smaller(values)
         exact = [
             one
             for one in suite["workloads"]
@@ -64,11 +73,18 @@ def small(text: str) -> str:
     return to_toml(study)
 
 
+def smaller(values: Any) -> Any:
+    """A parameter's values without those that take long."""
+    if not isinstance(values, list):
+        return values
+    return list(dict.fromkeys(min(v, SMALL) if isinstance(v, int) else v for v in values))
+
+
 def quick(words: list[str]) -> list[str]:
     """A call with limits that fit a test."""
     limits = {
         "--limit": lambda _: "2s",
-        "--blocks": lambda blocks: str(min(3, int(blocks))),
+        "--blocks": lambda blocks: str(min(FEW, int(blocks))),
         "--remeasure": lambda _: "6 blocks",
     }
     names = itertools.count(1)

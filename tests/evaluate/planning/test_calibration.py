@@ -13,7 +13,7 @@ from tests.fakes.simulate import Simulation
 
 pytestmark = pytest.mark.slow
 
-STUDIES = 60
+STUDIES = 40
 
 
 @pytest.mark.parametrize("noise", ["normal", "common", "heavy", "lognormal"])

@@ -36,9 +36,8 @@ def as_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     testbed.stop()
 
 
-@pytest.mark.parametrize("protocol", ["http1.1", "sftp"])
-def test_a_copy_from_a_virtual_machine_has_its_bytes(as_server: Bench, protocol: str) -> None:
-    copied(as_server, protocol)
+def test_a_copy_from_a_virtual_machine_has_its_bytes(as_server: Bench) -> None:
+    copied(as_server, "sftp")
 
 
 def test_every_task_comes_from_a_virtual_machine(as_server: Bench) -> None:
