@@ -24,6 +24,7 @@ from pentathlon.evaluate.results.timeline import timeline
 from pentathlon.safeio.checksum import sealed, unsealed
 from pentathlon.store.journal import JOURNAL
 from tests.archive.conftest import Make
+from tests.fakes.browser import after_scripts, needs_browser
 
 HOSTILE = 'bench<script>alert("1")</script>'
 
@@ -84,6 +85,26 @@ def test_every_row_has_its_line_and_its_changes(held: Path, tmp_path: Path) -> N
     assert len(values) == 2 * (4 * len(wanted.courses) - 1), "the mean of all has no unit"
     assert all(('unit="' in one) == one.startswith("pentathlon_value{") for one in values)
     assert all(series.fullmatch(line) for line in values), values[0]
+
+
+@needs_browser
+def test_a_browser_draws_every_line_from_a_file(held: Path, tmp_path: Path) -> None:
+    call("archive", "site", "--archive", held, "--out", tmp_path / "site")
+    index, complaints = after_scripts(tmp_path / "site" / "index.html", tmp_path / "profile")
+    assert complaints == []
+    pages = re.findall(r'href="([^"]+)"', index)
+    assert len(pages) == 2
+    look = (
+        "for (const one of document.querySelectorAll('svg'))"
+        " one.dataset.drawn = one.getBoundingClientRect().width > 100"
+    )
+    for name in pages:
+        page = tmp_path / "site" / unquote(name)
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace("</body>", f"<script>{look}</script></body>"), "utf-8")
+        document, complaints = after_scripts(page, tmp_path / "profile")
+        assert complaints == []
+        assert document.count('data-drawn="true"') == text.count("<svg") > 0
 
 
 def test_only_new_changes_alarm(held: Path, tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 
 import pytest
 
@@ -13,30 +11,10 @@ from pentathlon.report.html import page as html
 from tests.evaluate.factorial.test_factorial import factors, made
 from tests.evaluate.factorial.test_factorial import planted as planted_effects
 from tests.fakes import synthetic_papers as planted
+from tests.fakes.browser import after_scripts, needs_browser
 from tests.fakes.synthetic import Maker, items
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(BROWSER is None, reason="no chromium: apt install chromium"),
-]
-
-
-def after_scripts(path, profile):
-    """The document as the browser has it after all scripts, and what it complained about."""
-    done = subprocess.run(
-        [
-            BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-            "--no-first-run", "--disable-background-networking", "--disable-component-update",
-            "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
-            f"--user-data-dir={profile}", "--window-size=1280,20000",
-            "--virtual-time-budget=20000", "--dump-dom", path.as_uri(),
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    return done.stdout, complaints
+pytestmark = [pytest.mark.slow, needs_browser]
 
 
 def pictures_of(document, kind):
