@@ -134,20 +134,28 @@ TASKS = {
 """Task -> its protocols; HTTP/3 is apart, because other machines may lack what it needs."""
 
 
-def every_task_runs(bench: Bench, *, fewest: bool = False) -> None:
-    """Each task by each of its protocols over the link of `WAN`, with small files.
-
-    Args:
-        fewest: by one protocol each; all run between namespaces and other machines
-            (test_remote.py), so that ends of other kinds need not repeat each.
-    """
-    small: dict[str, Any] = {"document_bytes": [20_000], "files": 3}
+def every_task_runs(bench: Bench) -> None:
+    """Each task by each of its protocols over the link of `WAN`, with small files."""
     for task, protocols in TASKS.items():
-        for protocol in protocols[: 1 if fewest else None]:
-            if lacking(task, [protocol]) is None:
-                found = samples(bench.run(task, protocols=[protocol], **small))
-                assert found["wire_bytes"] > 20_000, (task, protocol)
-                assert found["link_round_trip"] >= 50, (task, protocol)
+        for protocol in protocols:
+            task_runs(bench, task, protocol)
+
+
+def two_tasks_run(bench: Bench) -> None:
+    """A task that writes and reads files, and one that reads pages; small files.
+
+    All run between namespaces and other machines (test_remote.py) and between guests
+    (test_guests.py), so that ends of two kinds need not repeat each.
+    """
+    task_runs(bench, "files.roaming", "smb")
+    task_runs(bench, "files.portal", "http1.1")
+
+
+def task_runs(bench: Bench, task: str, protocol: str) -> None:
+    if lacking(task, [protocol]) is None:
+        found = samples(bench.run(task, protocols=[protocol], document_bytes=[20_000], files=3))
+        assert found["wire_bytes"] > 20_000, (task, protocol)
+        assert found["link_round_trip"] >= 50, (task, protocol)
 
 
 def http_3_runs(bench: Bench, workload: str = "files.portal") -> None:
@@ -200,7 +208,7 @@ def after(bench: Bench, count: int, what: Callable[[], object]) -> Iterator[None
     begun = bed.statistics()["down"]["bytes_out"]
 
     def wait() -> None:
-        while not over.wait(0.01):
+        while not over.wait(0.05):
             if bed.statistics()["down"]["bytes_out"] >= begun + count:
                 what()
                 return

@@ -114,7 +114,7 @@ def test_a_connection_that_breaks_while_the_server_goes_on(
     lan: Bench, workload: str, protocol: str
 ) -> None:
     with after(lan, 100_000, lambda: end_connections(lan)):
-        message = reason(lan, workload, protocol, 10 * LARGE)
+        message = reason(lan, workload, protocol, 4 * LARGE)
     assert message.startswith("the connection broke (NT_STATUS_"), message
 
 

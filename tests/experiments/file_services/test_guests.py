@@ -24,7 +24,6 @@ from tests.experiments.file_services.conftest import (
     Testbeds,
     after,
     capture,
-    every_task_runs,
     failure,
     goes_on_after,
     lacking,
@@ -32,6 +31,7 @@ from tests.experiments.file_services.conftest import (
     samples,
     small_disk,
     testbed_of,
+    two_tasks_run,
     wrong_password,
 )
 
@@ -160,7 +160,7 @@ def no_guests() -> str | None:
 
 
 @pytest.mark.parametrize("guest_is_client", [True, False])
-def test_every_task_runs_between_a_guest_and_a_namespace(
+def test_tasks_run_between_a_guest_and_a_namespace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guest_is_client: bool
 ) -> None:
     if reason := no_guests():
@@ -179,7 +179,7 @@ def test_every_task_runs_between_a_guest_and_a_namespace(
             guest_is_client,
             not guest_is_client,
         )
-        every_task_runs(Bench(Testbeds(testbed), tmp_path), fewest=True)
+        two_tasks_run(Bench(Testbeds(testbed), tmp_path))
     finally:
         testbed.stop()
 

@@ -19,10 +19,10 @@ from pentathlon.targets.uml import kernels as uml_kernels
 from tests.experiments.file_services.conftest import (
     Bench,
     Testbeds,
-    every_task_runs,
     http_3_runs,
     lacking,
     samples,
+    two_tasks_run,
 )
 from tests.experiments.file_services.machines import Machine
 from tests.experiments.file_services.remote import far_system, testbed
@@ -36,7 +36,7 @@ GUESTS: dict[str, tuple[ModuleType, str]] = {
 @pytest.mark.parametrize(
     ("guest", "far_is_client"), [("uml", True), ("uml", False), ("qemu", False)]
 )
-def test_every_task_runs_between_a_guest_and_another_machine(
+def test_tasks_run_between_a_guest_and_another_machine(
     machines: list[Machine], tmp_path: Path, guest: Literal["uml", "qemu"], far_is_client: bool
 ) -> None:
     kernels, kernel = GUESTS[guest]
@@ -59,7 +59,7 @@ def test_every_task_runs_between_a_guest_and_another_machine(
         if guest == "qemu":
             copied(bench, "http1.1")
         else:
-            every_task_runs(bench, fewest=True)
+            two_tasks_run(bench)
     finally:
         made.stop()
     assert one.quiet() == []
@@ -83,7 +83,7 @@ def test_settings_of_another_machine_are_put_back(machines: list[Machine], tmp_p
         bench = Bench(Testbeds(made), tmp_path)
         found = samples(bench.run("files.copy", ("xp", "server-2003"), protocols=["http1.1"]))
         assert found["window"] < 20_000 and found["link_round_trip"] >= 50
-        every_task_runs(bench, fewest=True)
+        two_tasks_run(bench)
         if lacking("files.portal", ["http3"]) is None:
             with first.having("aioquic"), second.having("aioquic"):
                 http_3_runs(bench)
