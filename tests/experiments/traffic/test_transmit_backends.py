@@ -24,7 +24,7 @@ from tests.experiments.traffic import features
 from tests.targets.conftest import FakeSystem
 
 Pair = tuple[Endpoint, Endpoint]
-PACKETS = 3000
+PACKETS = 1500
 
 
 @pytest.fixture(scope="module")
