@@ -2,7 +2,8 @@
 
 Several tests run at once (pytest-xdist). The tests of a module run in one worker, one after the
 other, because they share what the module has booted. Tests that boot real systems have the mark
-`system`: they come first, so that no worker waits for one at the end, and `scripts/test quick`
+`system`: they wait for a part of their time, so their modules are spread among those that compute,
+and the last ones begin early enough that no worker waits for one at the end. `scripts/test quick`
 leaves them out, as it does those with the mark `slow`.
 """
 
@@ -113,9 +114,14 @@ LONGEST = frozenset(
         "targets/test_ssh_windows.py",
         "experiments/file_services/test_remote.py",
         "experiments/file_services/test_faults.py",
+        "website/test_how_to.py",
     }
 )
-"""Modules that wait for minutes: begun first, they do not go on alone at the end."""
+"""Modules that take minutes on a busy machine: begun first, each among its kind, they do not go on
+alone at the end."""
+
+ALL_BEGUN = 0.8
+"""How far the modules that compute have come when the last of those that wait begins."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -123,12 +129,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(TESTS).parts[0] in SYSTEMS:
             item.add_marker("system")
-    items.sort(
-        key=lambda item: (
-            item.get_closest_marker("system") is None,
-            str(item.path.relative_to(TESTS)) not in LONGEST,
-        )
+    waiting = {item.path for item in items if item.get_closest_marker("system")}
+    modules = sorted(
+        dict.fromkeys(item.path for item in items),
+        key=lambda path: str(path.relative_to(TESTS)) not in LONGEST,
     )
+    place = {}
+    for wait, until in ((True, ALL_BEGUN), (False, 1.0)):
+        kind = [path for path in modules if (path in waiting) == wait]
+        place |= {path: until * number / len(kind) for number, path in enumerate(kind)}
+    items.sort(key=lambda item: place[item.path])
 
 
 @pytest.hookimpl(optionalhook=True)
