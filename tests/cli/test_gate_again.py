@@ -23,6 +23,12 @@ NARROW = ("--delta", "0.15", "--only", "fake.*")
 """Values vary by 0.1 %: a few blocks do not decide it, and some more do."""
 
 
+@pytest.fixture(autouse=True)
+def repeatable(shop: Shop) -> None:
+    """The same made-up values every time: what is judged of them is no matter of chance."""
+    shop.options["repeatable"] = True
+
+
 def test_what_is_not_known_is_measured_until_it_is(shop: Shop) -> None:
     first = measured(shop, "r", TWO)
     alone = shop.call("gate", first, *NARROW, "--json")

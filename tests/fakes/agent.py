@@ -5,7 +5,7 @@ Used where a test is about the experimenter's side. $FAKE_AGENT holds JSON:
 
     {"cases": 3,              cases of each workload
      "delay_s": 0.001,        pause before each sample
-     "state": "DIRECTORY",    counts how often each fault has struck
+     "state": "DIRECTORY",    counts how often each fault has struck, and the boots
      "faults": [{"kind": "die" | "hang" | "torn" | "unsupported" | "failed" | "silent" | "skip"
                          | "early" | "kernel" | "starved" | "line",
                  "line": "{}",             what "line" prints within the workload
@@ -13,7 +13,8 @@ Used where a test is about the experimenter's side. $FAKE_AGENT holds JSON:
                  "cpus": [1],              only where the agent may run on just these CPUs
                  "times": 1}],             how often; for ever if it is missing
      "system": {"os": {...}}, more sections of the inventory
-     "build": "0123"}         build hash
+     "build": "0123",         build hash
+     "repeatable": true}      the same values whenever the same boots are repeated
 
 "kernel" changes the release in the inventory of a boot; "starved" leaves a CPU-bound workload a
 tenth of the CPU.
@@ -21,6 +22,7 @@ tenth of the CPU.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import random
@@ -146,6 +148,22 @@ def struck(kind: str, name: str | None, cpus: list[int]) -> bool:
     return False
 
 
+def noise(name: str, cpus: list[int]) -> random.Random:
+    """What varies the values of a workload."""
+    if not OPTIONS.get("repeatable"):
+        return random.Random(os.urandom(8))
+    return random.Random(f"{name} {cpus} {boot(tuple(cpus))}")
+
+
+@functools.cache
+def boot(cpus: tuple[int, ...]) -> int:
+    """The number of this process among those that had these CPUs."""
+    counter = Path(OPTIONS["state"]) / "-".join(["boots", *map(str, cpus)])
+    with counter.open("ab") as file:
+        file.write(b".")
+        return file.tell()
+
+
 def run(request: dict[str, object]) -> int:
     cpus = (request.get("placement") or {}).get("cpus") or sorted(os.sched_getaffinity(0))
     if struck("early", None, cpus):
@@ -201,7 +219,7 @@ def measure(
     gate: dict[str, int] | None,
 ) -> int:
     parameters = task["parameters"]
-    values = random.Random(os.urandom(8))
+    values = noise(task["id"], cpus)
     count = 0
     share = 0.1 if struck("starved", task["id"], cpus) else 1.0
     for size in parameters["size_bytes"]:
