@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -49,6 +50,11 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 # Tests that run beside each other, and beside the user's own runs, do not lock each other out.
 LOCKS = tempfile.TemporaryDirectory(prefix="pentathlon-test-locks-")
 os.environ["PENTATHLON_LOCK_DIR"] = LOCKS.name
+
+# What starts the tests may ignore it, as a shell does for what it runs in the background. Tests
+# send it to programs that they start, which would ignore it too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test asserts a time: a busy machine must not make a property fail by its slowness.
 settings.register_profile(
