@@ -32,7 +32,7 @@ COMPARE_HELP = """Print the judgement of a result: every system against the refe
 The answer in a line for each area comes first, then the strongest differences, what is open with
 the command that would decide it, and what was not measured. --tables prints the tables behind it.
 
-Name two systems to compare the second with the first, regardless of the study's reference is.
+Name two systems to compare the second with the first, whichever is the study's reference.
 Name a second result to compare a system of it with the first result's: unpaired, so more cautious.
 
 What the study planned is judged; --delta, --confidence, --declared, --weights and --only choose
