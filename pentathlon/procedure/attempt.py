@@ -27,6 +27,8 @@ GRACE_S = 30.0
 LOG_LINES = 40
 """Lines of a failed system's own text that go into the journal."""
 
+_TEXT = json.JSONEncoder(sort_keys=True)
+
 Shield: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 
@@ -243,7 +245,7 @@ class Attempt:
 def _part(ready: Ready) -> Part | None:
     if ready.case is None:
         return None
-    return Part(ready.process, json.dumps(ready.case, sort_keys=True), ready.iteration)
+    return Part(ready.process, _TEXT.encode(ready.case), ready.iteration)
 
 
 def make_request(

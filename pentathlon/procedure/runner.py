@@ -162,7 +162,7 @@ class Runner:
             while waiting := [one for one in attempts if one.waits]:
                 for one in self._turn(waiting):
                     one.release()
-                    # While it runs, mostly in the half batch that is not timed.
+                    # While it runs, mostly in its work that is not timed.
                     if last is not None:
                         last.record()
                     one.advance(hold=self._apart)

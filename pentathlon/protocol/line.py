@@ -28,7 +28,7 @@ def parse_event(text: str) -> JsonObject:
         ValueError: it is no JSON.
     """
     try:
-        event = json.loads(text, parse_float=_finite, parse_constant=_refuse)
+        event = _DECODER.decode(text)
     except RecursionError as error:
         raise NoEvent(f"it is nested deeper than {DEEPEST} levels") from error
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
@@ -54,6 +54,10 @@ def _finite(text: str) -> float:
 
 def _refuse(text: str) -> float:
     raise NoEvent(f"{text} is no number")
+
+
+_DECODER: Final = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+"""Made once: `json.loads` makes one for each call that has options."""
 
 
 def _deep(event: JsonObject) -> bool:

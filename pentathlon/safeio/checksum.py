@@ -12,6 +12,9 @@ import zlib
 from typing import Any, Final
 
 _SEAL: Final = re.compile(rb',"crc32":"([0-9a-f]{8})"\}\n?\Z')
+# Made once: `json.dumps` makes one for each call that has options.
+_TEXT: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+_ASCII: Final = json.JSONEncoder(separators=(",", ":"))
 _LENGTH: Final = len(b',"crc32":"00000000"}\n')
 
 
@@ -21,11 +24,10 @@ class SealError(ValueError):
 
 def sealed(document: dict[str, Any]) -> bytes:
     """A JSON object as one line with its checksum; not empty."""
-    separators = (",", ":")
     try:
-        text = json.dumps(document, separators=separators, ensure_ascii=False).encode()
+        text = _TEXT.encode(document).encode()
     except UnicodeEncodeError:  # A path with bytes that are no UTF-8 (PEP 383).
-        text = json.dumps(document, separators=separators).encode()
+        text = _ASCII.encode(document).encode()
     body = text[:-1]
     return b'%s,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -46,8 +47,16 @@ def balanced(items: Sequence[T], number: int, seed: int, *place: str | int) -> l
         number: the repetition, from 0.
         place: what is repeated.
     """
-    rows = williams(len(items))
-    cycle, within = divmod(number, len(rows))
-    row = order_of(rows, seed, *place, "cycle", cycle)[within]
-    assigned = order_of(items, seed, *place, "cycle", cycle, "items")
-    return [assigned[index] for index in row]
+    count = len(items)
+    cycle, within = divmod(number, count if count % 2 == 0 or count == 1 else 2 * count)
+    return [items[index] for index in _cycle(count, seed, (*place, "cycle", cycle))[within]]
+
+
+@lru_cache(maxsize=256)
+def _cycle(count: int, seed: int, place: tuple[str | int, ...]) -> list[list[int]]:
+    """All orders of a Williams design, as they follow one another at that place.
+
+    Whoever takes turns asks for each of a cycle between two measured batches.
+    """
+    assigned = order_of(range(count), seed, *place, "items")
+    return [[assigned[at] for at in row] for row in order_of(williams(count), seed, *place)]

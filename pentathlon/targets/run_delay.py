@@ -19,6 +19,35 @@ REFRESH_S = 0.25
 """Processes are looked up again after so long: a guest starts and ends some with its programs."""
 MOST_THREADS = 256
 """A guest with more is not read: it would take longer than a sample."""
+MOST_OPEN = 64
+"""Threads whose files stay open: a turn waits until they are read."""
+
+
+class _Thread:
+    """The file that states how long one thread has waited, and what it stated last."""
+
+    def __init__(self, path: str, *, keep: bool) -> None:
+        self.before: int | None = None
+        self._path = path
+        self._keep = keep
+        self._file = -1
+
+    def total(self) -> int | None:
+        """Nanoseconds since it began; None if they cannot be read."""
+        try:
+            if self._file < 0:
+                self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            return int(os.pread(self._file, 100, 0).split()[1])
+        except (OSError, IndexError, ValueError):
+            return None
+        finally:
+            if not self._keep:
+                self.close()
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
 
 
 class RunDelay:
@@ -27,7 +56,7 @@ class RunDelay:
     def __init__(self, pid: int, proc: Path = PROC) -> None:
         self._pid = pid
         self._proc = proc
-        self._known: dict[str, int] = {}
+        self._known: dict[str, _Thread] = {}
         self._looked = -REFRESH_S
         self._read = time.monotonic()
         self._able = True
@@ -51,18 +80,31 @@ class RunDelay:
             self._looked = now
             threads = self._threads()
             if len(threads) > MOST_THREADS:
-                self._able = False
+                self.close()
                 return None
-            self._known = {thread: self._known.get(thread, -1) for thread in threads}
+            self._follow(threads)
         waited, seen = 0, False
-        for thread, before in self._known.items():
-            total = _waited(thread)
+        for thread in self._known.values():
+            total = thread.total()
             if total is None:
                 continue
             seen = True
-            waited += total - before if before >= 0 else 0
-            self._known[thread] = total
+            waited += 0 if thread.before is None else total - thread.before
+            thread.before = total
         return waited if seen else None
+
+    def close(self) -> None:
+        """Close what is open; nothing is known from then on."""
+        self._able = False
+        self._follow([])
+
+    def _follow(self, threads: list[str]) -> None:
+        """Read these from now on."""
+        for path in self._known.keys() - set(threads):
+            self._known.pop(path).close()
+        for path in threads:
+            if path not in self._known:
+                self._known[path] = _Thread(path, keep=len(self._known) < MOST_OPEN)
 
     def _threads(self) -> list[str]:
         found: list[str] = []
@@ -80,16 +122,3 @@ class RunDelay:
                 except OSError:
                     continue
         return found
-
-
-def _waited(file: str) -> int | None:
-    try:
-        descriptor = os.open(file, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        return int(os.read(descriptor, 100).split()[1])
-    except (OSError, IndexError, ValueError):
-        return None
-    finally:
-        os.close(descriptor)

@@ -410,6 +410,8 @@ class ProcessSession(Session):
             if self._reader is not threading.current_thread():
                 # What is closed under a reader may be another file by the time it is read.
                 self._unread.wait(EXIT_GRACE_S)
+            if self._run_delay is not None:
+                self._run_delay.close()
             files = self._events, self._exit
             self._events = self._exit = -1
             _close(*files)

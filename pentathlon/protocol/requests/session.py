@@ -112,7 +112,7 @@ class Gate(RequestPart):
     """What waits until it is released: each workload, and in it each case.
 
     Attributes:
-        batches_up_to_bytes: each measured batch waits too, before half a batch that is not timed,
+        batches_up_to_bytes: each measured batch waits too, before a part of it that is not timed,
             where the workload has `buffers` in the catalog, and these, as large as the factors of
             the case that are bytes, hold at most so many; each measured run of a command waits too,
             whatever the number. None: no batch does.

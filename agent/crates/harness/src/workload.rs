@@ -53,7 +53,7 @@ pub trait Workload: Sync {
     }
 
     /// How many buffers of the size that a case states in bytes its work goes over. Small ones of
-    /// them can be measured in turns with other systems, because half a batch brings them back into
+    /// them can be measured in turns with other systems, because a part of a batch brings them back into
     /// the caches. 0: not in turns. Its batches need more than caches, such as a disk, or the case
     /// does not state what they work on, or threads wake each other or processes are copied in
     /// them: how long that takes depends on how long the system has waited before.

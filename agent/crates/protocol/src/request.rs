@@ -44,7 +44,7 @@ pub struct Request {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gate {
-    /// Each measured batch waits too, and half a batch is run before it that is not timed: those
+    /// Each measured batch waits too, and a part of it is run before it that is not timed: those
     /// of workloads with `buffers` in the catalog, of cases whose buffers, as large as their factors
     /// in bytes, hold at most so many. Each measured run of a command waits as well, whatever the
     /// number. None does if it is absent.

@@ -11,6 +11,7 @@ pub mod guest;
 mod home;
 #[cfg(target_os = "linux")]
 mod machine;
+mod output;
 #[cfg(unix)]
 mod placement;
 #[cfg(windows)]

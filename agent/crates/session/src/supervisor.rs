@@ -1,6 +1,7 @@
 //! The supervisor: starts one worker per workload and process, passes its lines on, ends it when
 //! it takes too long, and reports when it dies.
 
+use super::output::{Next, Output};
 use super::{build, graphics, placement, prepare, read_document, Assignment};
 use pentathlon_harness::clock;
 use pentathlon_harness::counters::Counters;
@@ -14,7 +15,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Instant;
 
 /// Serves one request from standard input. Returns the exit status: 0 done, 2 a wrong request.
@@ -253,22 +253,12 @@ impl<W: Write> Session<W> {
         let timeout_s = assignment.task.timeout_s;
         let mut deadline = clock::deadline_after(timeout_s);
         let mut input = child.stdin.take();
-        let output = child.stdout.take().expect("stdout is piped");
-        let (sender, lines) = mpsc::channel();
-        let reader = std::thread::spawn(move || {
-            let mut output = BufReader::new(output);
-            while let Some(lines) = whole_lines(&mut output) {
-                if sender.send(lines).is_err() {
-                    break;
-                }
-            }
-        });
+        let mut output = Output::new(child.stdout.take().expect("stdout is piped"));
         let mut timed_out = false;
         let mut listener = Ok(());
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match lines.recv_timeout(left) {
-                Ok(passed) => {
+            match output.next(deadline) {
+                Next::Lines(passed) => {
                     let mut waits = false;
                     for line in passed.split_inclusive(|&byte| byte == b'\n') {
                         self.count(line);
@@ -285,8 +275,8 @@ impl<W: Write> Session<W> {
                         break;
                     }
                 }
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
+                Next::End => break,
+                Next::Late => {
                     timed_out = true;
                     break;
                 }
@@ -300,7 +290,7 @@ impl<W: Write> Session<W> {
             // What a command started, if its worker could not end it.
             descendants::end(&[]);
         }
-        reader.join().ok();
+        output.close();
         listener?;
         if timed_out {
             return Ok(Some((
@@ -339,25 +329,6 @@ fn line_of(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)
-}
-
-/// The lines that a worker has written by now, at least one; none at its end. A line without its end
-/// is what a killed worker was writing: it is dropped.
-fn whole_lines(output: &mut impl BufRead) -> Option<Vec<u8>> {
-    let mut lines = Vec::new();
-    loop {
-        let read = output.fill_buf().ok()?;
-        if read.is_empty() {
-            return None;
-        }
-        let end = read.iter().rposition(|&byte| byte == b'\n');
-        let taken = end.map_or(read.len(), |place| place + 1);
-        lines.extend_from_slice(&read[..taken]);
-        output.consume(taken);
-        if end.is_some() {
-            return Some(lines);
-        }
-    }
 }
 
 /// What the system is made of; its graphics only where they are measured, since drivers take long
@@ -423,20 +394,6 @@ pub(super) fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_are_taken_together_and_whole() {
-        // A buffer of eight bytes: lines come in pieces, and several at once.
-        let mut output = BufReader::with_capacity(8, &b"a\nb\ncdefghijkl\nm\nno end"[..]);
-        let mut taken = Vec::new();
-        while let Some(lines) = whole_lines(&mut output) {
-            assert_eq!(lines.last(), Some(&b'\n'));
-            taken.push(lines);
-        }
-        assert_eq!(taken.concat(), b"a\nb\ncdefghijkl\nm\n");
-        assert!(taken.len() < 4, "{taken:?}");
-        assert_eq!(taken[0], b"a\nb\n");
-    }
 
     #[test]
     fn a_message_is_one_line() {

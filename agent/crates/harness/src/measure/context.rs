@@ -193,10 +193,10 @@ impl<'a> Context<'a> {
             if turns {
                 self.wait(case, Some(iteration));
                 // The caches are then as its own batches leave them.
-                let half = (operations / 2).max(1);
-                body.prepare(half)?;
-                let returned = std::hint::black_box(body.batch(std::hint::black_box(half)));
-                body.verify(half, returned)?;
+                let refill = turns::refill(operations, target_ns);
+                body.prepare(refill)?;
+                let returned = std::hint::black_box(body.batch(std::hint::black_box(refill)));
+                body.verify(refill, returned)?;
             }
             self.sample(
                 metric,

@@ -4,6 +4,19 @@
 use pentathlon_protocol::{Case, CaseValue, Gate, SizedBatch};
 use serde_json::Value;
 
+/// Work that is not timed before a measured batch that took its turn, in ns: enough to read the
+/// largest working set that takes turns (half of a second-level cache) from the third level several
+/// times, and to run the longest system call of such a case several times.
+const REFILL_NS: f64 = 300_000.0;
+/// Most of a batch that is not worth timing.
+const LARGEST_REFILL: f64 = 0.5;
+
+/// Operations that are not timed before a batch of so many, which takes about `target_ns`.
+pub fn refill(operations: u64, target_ns: f64) -> u64 {
+    let share = (REFILL_NS / target_ns).min(LARGEST_REFILL);
+    ((operations as f64 * share) as u64).max(1)
+}
+
 /// Whether each measured batch of a case waits for its release: the workload says what it goes over,
 /// and that is no larger than the gate's limit.
 pub fn taken(gate: Option<Gate>, buffers: u8, case: &Case) -> bool {
@@ -58,6 +71,14 @@ mod tests {
         assert!(of_programs(gate(Some(0))));
         assert!(!of_programs(gate(None)));
         assert!(!of_programs(None));
+    }
+
+    #[test]
+    fn a_refill_has_a_length_of_its_own_and_is_no_longer_than_half_a_batch() {
+        assert_eq!(refill(1000, 3e6), 100);
+        assert_eq!(refill(1000, 2e6), 150);
+        assert_eq!(refill(1000, 1e5), 500);
+        assert_eq!(refill(1, 2e6), 1);
     }
 
     #[test]

@@ -134,14 +134,14 @@ fn a_limit_on_processes_is_named() {
     if !may_act_as_root("becoming another user with a limit on processes") {
         return;
     }
-    // A user that nobody else is, with room for the agent, its reading thread and its worker.
+    // A user that nobody else is, with room for the agent and its worker.
     let user = "--reuid=3141592653";
     let events = Run::start_by(
         &[
             "sh",
             "-c",
             "chmod 777 SCRATCH && cp \"$1\" SCRATCH/agent && chmod 755 SCRATCH/agent && \
-             setpriv \"$0\" --clear-groups prlimit --nproc=3 SCRATCH/agent run; rm SCRATCH/agent",
+             setpriv \"$0\" --clear-groups prlimit --nproc=2 SCRATCH/agent run; rm SCRATCH/agent",
             user,
         ],
         &json!([{
