@@ -39,10 +39,8 @@ fn take(output: &mut impl BufRead, held: &mut Vec<u8>) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use std::io::{BufReader, Write};
-    use std::process::{Command, Stdio};
-    use std::time::{Duration, Instant};
+    use super::take;
+    use std::io::BufReader;
 
     #[test]
     fn lines_are_taken_together_and_whole() {
@@ -59,21 +57,24 @@ mod tests {
         assert!(taken.len() < 4, "{taken:?}");
         assert_eq!(taken[0], b"a\nb\n");
     }
+}
 
-    /// `cat`, or what is it on the system: it writes what it reads.
-    #[cfg(unix)]
-    fn echo() -> std::process::Child {
-        let mut command = Command::new("cat");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.spawn().unwrap()
-    }
+#[cfg(all(test, unix))]
+mod of_a_process {
+    use super::{Next, Output};
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
 
-    #[cfg(unix)]
     #[test]
     fn a_line_in_pieces_is_waited_for_until_it_is_late() {
-        let mut child = echo();
-        let mut input = child.stdin.take().unwrap();
-        let mut output = Output::new(child.stdout.take().unwrap());
+        let mut writer = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = writer.stdin.take().unwrap();
+        let mut output = Output::new(writer.stdout.take().unwrap());
         let soon = || Instant::now() + Duration::from_millis(20);
         let later = || Instant::now() + Duration::from_secs(60);
         input.write_all(b"one\ntw").unwrap();
@@ -83,6 +84,7 @@ mod tests {
         assert_eq!(output.next(later()), Next::Lines(b"two\n".into()));
         drop(input);
         assert_eq!(output.next(later()), Next::End);
-        assert!(child.wait().unwrap().success());
+        output.close();
+        assert!(writer.wait().unwrap().success());
     }
 }

@@ -28,6 +28,7 @@ impl Output {
                 let left = deadline.saturating_duration_since(Instant::now());
                 match poll::wait(self.pipe.get_ref().as_fd(), Ready::Read, left) {
                     Ok(true) => {}
+                    // A signal ended the wait, or the time is over, which the next look decides.
                     Ok(false) if left > Duration::from_millis(1) => continue,
                     Ok(false) => return Next::Late,
                     Err(_) => return Next::End,
