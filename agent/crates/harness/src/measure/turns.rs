@@ -5,8 +5,8 @@ use pentathlon_protocol::{Case, CaseValue, Gate, SizedBatch};
 use serde_json::Value;
 
 /// Work that is not timed before a measured batch that took its turn, in ns: enough to read the
-/// largest working set that takes turns (half of a second-level cache) from the third level several
-/// times, and to run the longest system call of such a case several times.
+/// largest working set that takes turns (at most half of a second-level cache) from the third level
+/// several times, and to run the longest system call of such a case several times.
 const REFILL_NS: f64 = 300_000.0;
 /// Most of a batch that is not worth timing.
 const LARGEST_REFILL: f64 = 0.5;
