@@ -98,9 +98,15 @@ def test_a_large_request_reaches_the_guest(kernel: str, real_agent: Path, state:
 
 
 @one_kernel
-def test_a_boot_that_is_too_slow_is_ended(kernel: str, real_agent: Path, state: Path) -> None:
+def test_a_boot_that_is_too_slow_is_ended(
+    kernel: str, real_agent: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = target(kernel, real_agent, state)
+    command = made.command
+    # -S: the guest's CPUs do not start.
+    monkeypatch.setattr(made, "command", lambda *words, **given: [*command(*words, **given), "-S"])
     with pytest.raises(TargetError, match="limit is over"):
-        target(kernel, real_agent, state).boot(0.3)
+        made.boot(0.3)
     assert not descendants()
 
 

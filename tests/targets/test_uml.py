@@ -120,7 +120,8 @@ def test_two_guests_run_side_by_side(kernel: kernels.Kernel, real_agent: Path, s
 def test_a_boot_that_is_too_slow_is_ended(
     kernel: kernels.Kernel, real_agent: Path, state: Path
 ) -> None:
-    made = target(kernel, real_agent, state)
+    # The kernel waits so many seconds before it mounts its root.
+    made = target(kernel, real_agent, state, uml_args=("rootdelay=60",))
     with pytest.raises(TargetError, match="limit is over"):
         made.boot(0.15)
     assert not descendants()
