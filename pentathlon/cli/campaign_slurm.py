@@ -155,6 +155,7 @@ def _begin(campaign: Campaign, machine: Machine, slurm: Slurm, catalog: Catalog)
         loaded.study, whole, descriptions, campaign.blocks, loaded.supplies, pairing="none"
     )
     directory = make_directory(campaign.result(machine.name), loaded.study.name)
+    limit = loaded.study.procedure.cpu_latency_us
     first = RunStart(
         plan_hash=plan.hash(),
         study_file=str(loaded.file),
@@ -163,6 +164,7 @@ def _begin(campaign: Campaign, machine: Machine, slurm: Slurm, catalog: Catalog)
         version=__version__,
         pid=os.getpid(),
         notes=[],
+        cpu_latency_us=limit if isinstance(limit, int) else None,
     )
     with Lock(directory):
         fill_directory(directory, loaded, plan, whole, first)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pentathlon.cli.exits import InputError
 from pentathlon.cli.setup import Allow, Ready, UnavailableSystem, prepare, targets_of
+from pentathlon.machine.cpu_latency import lack
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.procedure.pairing import choose
 from pentathlon.protocol import agent
@@ -81,7 +82,13 @@ def get_ready_again(result: Result, allow: Allow) -> Ready:
     )
     if plan.hash() != old.hash():
         raise InputError(_difference(old, plan, file, result.path))
-    return Ready(loaded, catalog, old, targets, [], named=starts)
+    limit = start.cpu_latency_us
+    if limit is not None and (reason := lack()) is not None:
+        raise InputError(
+            f"the run limits the idle states of the CPUs to {limit} µs, and {reason}; resume it as "
+            "the user who began it"
+        )
+    return Ready(loaded, catalog, old, targets, [], named=starts, cpu_latency_us=limit)
 
 
 def _difference(old: Plan, new: Plan, file: Path, directory: Path) -> str:

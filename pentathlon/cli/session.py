@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -11,6 +12,7 @@ from pentathlon import __version__
 from pentathlon.cli.exits import Interrupted, StopSignals
 from pentathlon.cli.setup import Ready
 from pentathlon.machine.claims import Claims
+from pentathlon.machine.cpu_latency import CpuLatency
 from pentathlon.machine.cpus import kept_off
 from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.procedure.records import Record, Resume, RunStart
@@ -72,6 +74,7 @@ def start(
         version=__version__,
         pid=os.getpid(),
         notes=ready.notes,
+        cpu_latency_us=ready.cpu_latency_us,
     )
     with Lock(directory):
         fill_directory(directory, ready.loaded, ready.plan, ready.catalog, first)
@@ -116,7 +119,7 @@ def _run(
     look = _Look(directory, ready.plan.study.procedure.stopping)
     try:
         measuring = {cpu for target in ready.targets.values() for cpu in target.cpus or ()}
-        with StopSignals() as signals, kept_off(measuring), heard:
+        with StopSignals() as signals, kept_off(measuring), heard, _idling(ready) as cpu_latency:
             runner = Runner(
                 ready.plan,
                 ready.targets,
@@ -128,6 +131,7 @@ def _run(
                 stopping_rule=_either(also, look.enough),
                 decided=look.decided if look.stopping.drop_decided else None,
                 only=only,
+                cpu_latency=cpu_latency,
             )
             runner.run()
     except Interrupted as error:
@@ -137,6 +141,20 @@ def _run(
         ) from error
     finally:
         journal.close()
+
+
+@contextmanager
+def _idling(ready: Ready) -> Iterator[CpuLatency | None]:
+    """Limit the idle states of this machine's CPUs; yields what does so for each batch."""
+    if ready.cpu_latency_us is None:
+        yield None
+        return
+    with CpuLatency() as request:
+        if ready.plan.study.procedure.cpu_latency_us is None:
+            yield request
+            return
+        request.limit(ready.cpu_latency_us)
+        yield None
 
 
 def _either(first: Judge | None, second: Judge | None) -> Judge | None:

@@ -23,6 +23,7 @@ from pentathlon.machine.claims import Claims
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import damaged, default_state_dir, leftovers
 from pentathlon.machine.whole_machine import everything
+from pentathlon.procedure.idling import choose as idling_limit
 from pentathlon.procedure.pairing import choose
 from pentathlon.procedure.pilot import SystemEstimate, pilot
 from pentathlon.protocol import agent
@@ -63,6 +64,7 @@ class Ready:
         apart: why boots are not paired in time, where the study does not state it.
         notes: sentences for the reader of the results, such as why a fallback was run.
         estimates: what the pilot found, by system; None if there was none.
+        cpu_latency_us: limit of the idle states of this machine's CPUs.
     """
 
     loaded: LoadedStudy
@@ -74,6 +76,7 @@ class Ready:
     named: tuple[Named, ...] = ()
     unseen: tuple[str, ...] = ()
     apart: str | None = None
+    cpu_latency_us: int | None = None
 
     @property
     def hash(self) -> str | None:
@@ -139,7 +142,7 @@ def get_ready(
             notes.append(_fallback_note(error, loaded.study, loaded.fallback))
             file = loaded.fallback
             continue
-        ready.notes = [*notes, *remarks]
+        ready.notes = [*notes, *ready.notes, *remarks]
         return ready
 
 
@@ -229,12 +232,23 @@ def _ready(
             pairing=chosen.pairing,
             turns_up_to_bytes=chosen.turns_up_to_bytes,
         )
+        idling = idling_limit(plan, targets)
     except TargetError as error:
         raise InputError(str(error)) from error
     except ValueError as error:
         first = str(error).splitlines()[-1] if blocks is None else f"--blocks {blocks}: {error}"
         raise InputError(first) from error
-    return Ready(loaded, catalog, plan, targets, named=starts, unseen=unseen, apart=chosen.reason)
+    return Ready(
+        loaded,
+        catalog,
+        plan,
+        targets,
+        [] if idling.reason is None else [idling.reason],
+        named=starts,
+        unseen=unseen,
+        apart=chosen.reason,
+        cpu_latency_us=idling.us,
+    )
 
 
 def replan(ready: Ready, procedure: Procedure) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pentathlon.machine import restore, sysfs
+from pentathlon.machine import cpu_latency, restore, sysfs
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.finding import Finding
 from pentathlon.machine.sysfs import ROOT
@@ -71,6 +71,7 @@ def check(root: Path = ROOT, sleep: Callable[[float], None] = time.sleep) -> lis
         *_daemons(root),
         *_settings(root),
         *_interrupts(root),
+        _idle_states(root),
     ]
 
 
@@ -225,6 +226,19 @@ def _interrupts(root: Path) -> Iterator[Finding]:
         not here,
         f"{len(here)} interrupts may be served by CPU {measuring}, which measures by default",
         APPLY if len(cpus) > 1 else None,
+    )
+
+
+def _idle_states(root: Path) -> Finding:
+    device = root / str(cpu_latency.DEVICE).lstrip("/")
+    reason = cpu_latency.lack(device)
+    return _finding(
+        "idle_states",
+        reason is None,
+        f"the CPUs may become idle between batches that take turns, because {reason}"
+        if reason
+        else "a run keeps the CPUs awake while systems take turns",
+        f"sudo setfacl -m u:$USER:rw {cpu_latency.DEVICE}" if device.exists() else None,
     )
 
 

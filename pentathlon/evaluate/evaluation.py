@@ -93,6 +93,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         update={
             "post_hoc": find_post_hoc(result),
             "decided": dict(getattr(result, "decided", {})),
+            "cpu_latency_us": getattr(result, "cpu_latency_us", None),
         }
     )
     systems = system_facts(plan, measured_systems(used), inventories_of)

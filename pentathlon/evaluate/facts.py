@@ -191,6 +191,7 @@ def study_facts(plan: Plan, stopped: str | None = None, unfinished: str = "") ->
         warmup=procedure.warmup,
         processes=procedure.processes,
         sample_ms=procedure.sample_ms,
+        awake_in_turns=procedure.cpu_latency_us is None and plan.pairing == "turns",
         delta_percent=study.evaluation.delta_percent,
         confidence=study.evaluation.confidence,
         weights=dict(study.weights),

@@ -53,6 +53,11 @@ class StudyFacts(Frozen):
     warmup: int
     processes: int
     sample_ms: float
+    cpu_latency_us: int | None = None
+    """Limit of the exit latency of the idle states that the experimenter's CPUs might enter; None:
+    there was none."""
+    awake_in_turns: bool = False
+    """That limit held only while a batch took its turn."""
     delta_percent: float
     confidence: float
     weights: dict[str, float] = Field(default_factory=dict)

@@ -34,6 +34,8 @@ class RunStart(Record):
     """A run begins. `blocks` is the number requested on the command line, or None.
 
     `catalog_sha256` is that of `catalog.json` (without the final newline); None in older results.
+    `cpu_latency_us` limits the idle states of this machine's CPUs, while a batch takes its turn or
+    in the whole run; None where nothing does.
     """
 
     kind: ClassVar[str] = "run-start"
@@ -45,6 +47,7 @@ class RunStart(Record):
     pid: int
     notes: list[str]
     catalog_sha256: str | None = None
+    cpu_latency_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

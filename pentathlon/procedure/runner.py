@@ -15,6 +15,7 @@ from contextlib import ExitStack, nullcontext
 from itertools import groupby
 from typing import TypeAlias
 
+from pentathlon.machine.cpu_latency import CpuLatency
 from pentathlon.machine.cpus import AVAILABLE
 from pentathlon.procedure.attempt import Attempt, Part, Run, Shield
 from pentathlon.procedure.preparation import Preparer
@@ -45,6 +46,7 @@ class Runner:
         stopping_rule: it is evaluated before each block that has not begun, but the first.
         decided: likewise, where that rule is not met: their steps are left out from then on.
         only: block and system of the one boot to run, where somebody else orders the boots.
+        cpu_latency: keeps the CPUs of this machine out of idle states while a batch takes its turn.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Runner:
         stopping_rule: Judge | None = None,
         decided: DecidedWorkloads | None = None,
         only: tuple[int, str] | None = None,
+        cpu_latency: CpuLatency | None = None,
     ) -> None:
         self.plan = plan
         self.targets = targets
@@ -71,6 +74,7 @@ class Runner:
         self._stopping_rule = stopping_rule
         self._decided = decided
         self._only = only
+        self._cpu_latency = cpu_latency
         measuring = {cpu for one in targets.values() for cpu in one.cpus or AVAILABLE}
         self._apart = bool(AVAILABLE - measuring)
         """Whether this program has a CPU on which no system measures."""
@@ -161,6 +165,7 @@ class Runner:
             last: Attempt | None = None
             while waiting := [one for one in attempts if one.waits]:
                 for one in self._turn(waiting):
+                    self._limit_idling(one)
                     one.release()
                     # While it runs, mostly in its work that is not timed.
                     if last is not None:
@@ -174,6 +179,21 @@ class Runner:
                 for one in reversed(attempts):
                     ends.callback(one.end, "interrupted", str(error) or type(error).__name__)
             raise
+        finally:
+            self._limit_idling(None)
+
+    def _limit_idling(self, one: Attempt | None) -> None:
+        """Keep the CPUs out of idle states if a batch of the agent goes on next.
+
+        Commands and whole cases find the CPUs as they are without turns.
+        """
+        if self._cpu_latency is None:
+            return
+        batch = False
+        if one is not None and one.waits_for is not None:
+            step = self.plan.steps[one.boot.system][one.waits_at]
+            batch = one.waits_for.iteration is not None and step.workload not in self.plan.commands
+        self._cpu_latency.limit(0 if batch else None)
 
     def _turn(self, waiting: Sequence[Attempt]) -> list[Attempt]:
         """Those that go on next, in the order in which they do.

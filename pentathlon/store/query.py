@@ -179,6 +179,11 @@ class Result:
         """Sentences that the run noted when it began, such as why a fallback was run."""
         return list(self.start.notes)
 
+    @property
+    def cpu_latency_us(self) -> int | None:
+        """Limit of the idle states of the experimenter's CPUs, in µs; None: there was none."""
+        return self.start.cpu_latency_us
+
     def summary(self) -> Summary:
         """The result in one line."""
         standing = self._standing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     Field,
@@ -49,16 +49,20 @@ class Procedure(Table):
     """Whether the systems of a block are alive at once and take each step one after the other
     ("steps"), each batch besides where its working set is small ("turns"), or are booted one after
     the other ("none"); None: "steps" where they can."""
+    cpu_latency_us: Annotated[int, Field(ge=0, le=1_000_000)] | Literal["any"] | None = None
+    """The CPUs of this machine may enter only idle states that they leave within so many µs, during
+    the whole run; "any" state; None: 0 while a batch takes its turn, else any."""
     steps: tuple[PreparationStep, ...] = ()
     """What is done before a system is measured: nothing ("fast"), the whole published process
     ("published"), or steps."""
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A procedure that states no pairing or visits is written as before there were any."""
+        """A procedure that does not state these keys is written as before there were any."""
         written: dict[str, Any] = handler(self)
-        if written.get("pairing", "") is None:
-            del written["pairing"]
+        for name in ("pairing", "cpu_latency_us"):
+            if written.get(name, "") is None:
+                del written[name]
         if written.get("visits") == 1:
             del written["visits"]
         return written

@@ -43,6 +43,7 @@ def machine(tmp_path: Path) -> Path:
             "proc/1/comm": "init\n",
             "proc/7/comm": "bash\n",
             "proc/sys/kernel/randomize_va_space": "0\n",
+            "dev/cpu_dma_latency": "",
             "proc/irq/9/smp_affinity_list": "0-7\n",
             "proc/irq/9/effective_affinity_list": "4000\n",
             "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
@@ -68,6 +69,19 @@ def look(root: Path, after: str = stat(1001, 9199, 10)) -> dict[str, quiet.Findi
 
 def test_a_quiet_machine_is_quiet(machine: Path) -> None:
     assert [name for name, one in look(machine).items() if not one.works] == []
+
+
+def test_a_machine_whose_cpus_cannot_be_kept_awake_is_named(machine: Path) -> None:
+    device = machine / "dev/cpu_dma_latency"
+    device.unlink()
+    found = look(machine)
+    assert [one for one in found if not found[one].works] == ["idle_states"]
+    assert found["idle_states"].detail.endswith(f"because this kernel has no {device}")
+    assert found["idle_states"].remedy is None
+    device.mkdir()
+    found = look(machine)
+    assert found["idle_states"].detail.endswith(f"{device} cannot be written (Is a directory)")
+    assert str(found["idle_states"].remedy).startswith("sudo setfacl")
 
 
 def utmp(users: int) -> bytes:

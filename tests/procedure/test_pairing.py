@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from pentathlon.machine.cpu_latency import CpuLatency
 from pentathlon.machine.errors import TargetError
 from pentathlon.procedure import pairing, runner
 from pentathlon.procedure.pairing import Chosen, choose
@@ -108,9 +109,14 @@ class Bench:
         self.records: list[Record] = []
         self.state = RunState(self.plan)
 
-    def run(self) -> Bench:
+    def run(self, cpu_latency: CpuLatency | None = None) -> Bench:
         Runner(
-            self.plan, self.targets, self._take, catalog=scripted.catalog(), state=self.state
+            self.plan,
+            self.targets,
+            self._take,
+            catalog=scripted.catalog(),
+            state=self.state,
+            cpu_latency=cpu_latency,
         ).run()
         return self
 
@@ -284,6 +290,51 @@ def test_samples_of_a_system_that_dies_are_recorded_before_its_end(
         elif isinstance(record, AgentEvent):
             assert (record.block, record.system, record.attempt) not in ended
     assert len(ended) == 2 * 2 + 1
+
+
+class NotedLatency:
+    """Notes the releases, and the limits of idle states, in one order."""
+
+    def __init__(self, taken: Taken) -> None:
+        self.now: int | None = None
+        self.at_release: list[int | None] = []
+        self._taken = taken
+
+    def limit(self, us: int | None) -> None:
+        self.note()
+        self.now = us
+
+    def note(self) -> None:
+        """The limit that was in force at each release since the last change."""
+        self.at_release += [self.now] * (len(self._taken) - len(self.at_release))
+
+
+def test_cpus_stay_awake_for_batches_that_take_turns_and_for_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = TurnsBench(monkeypatch, apart=True)
+    noted = NotedLatency(bench.taken)
+    bench.run(cast("CpuLatency", noted))
+    assert noted.now is None
+    awake = {what for what, us in zip(bench.taken, noted.at_release, strict=True) if us == 0}
+    # A batch is named by its iteration, after the workload and its case.
+    batches = {what for what in bench.taken if what[2].rpartition(" ")[2].isdecimal()}
+    assert awake == batches
+    assert batches and batches < set(bench.taken)
+
+
+def test_runs_of_a_command_find_the_cpus_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = TurnsBench(monkeypatch, apart=True)
+    own = {"w.one": {"definition": "0" * 64, "files": {}}}
+    bench.plan = Plan.model_validate({**dict(bench.plan), "commands": own})
+    noted = NotedLatency(bench.taken)
+    bench.run(cast("CpuLatency", noted))
+    awake = {
+        what[2].split()[0]
+        for what, us in zip(bench.taken, noted.at_release, strict=True)
+        if us == 0
+    }
+    assert awake == {"w.two", "w.three"}
 
 
 def impatient(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:

@@ -160,6 +160,12 @@ def _measured(evaluation: Evaluation, plan: Plan) -> Iterator[str]:
             "Within a block the systems were alive at once; batches of small working sets "
             "alternated between them."
         )
+    if study.cpu_latency_us is not None:
+        when = "while a batch took its turn" if study.awake_in_turns else "in the whole run"
+        yield (
+            "The CPUs of the experimenter's machine might enter only idle states with an exit "
+            f"latency of at most {study.cpu_latency_us} µs {when} (CPU latency QoS of Linux)."
+        )
     visits = max(step.visit for own in plan.steps.values() for step in own) + 1
     apart = f", divided into up to {visits} visits spread over the {start}" if visits > 1 else ""
     yield (
