@@ -145,7 +145,7 @@ def _run(
 
 @contextmanager
 def _idling(ready: Ready) -> Iterator[CpuLatency | None]:
-    """Limit the idle states of this machine's CPUs; yields what does so for each batch."""
+    """Limit the idle states of this machine's CPUs; yields what does so for some cases."""
     if ready.cpu_latency_us is None:
         yield None
         return

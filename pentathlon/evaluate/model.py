@@ -57,7 +57,7 @@ class StudyFacts(Frozen):
     """Limit of the exit latency of the idle states that the experimenter's CPUs might enter; None:
     there was none."""
     awake_in_turns: bool = False
-    """That limit held only while a batch took its turn."""
+    """That limit held only in cases whose batches took turns."""
     delta_percent: float
     confidence: float
     weights: dict[str, float] = Field(default_factory=dict)

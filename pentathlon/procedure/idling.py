@@ -31,7 +31,7 @@ class Limit(NamedTuple):
 
 
 def choose(plan: Plan, targets: Mapping[str, Target], device: Path = DEVICE) -> Limit:
-    """The limit that the study requests; else that of batches which take turns, if this user may.
+    """The limit that the study requests; else that of cases with turns, if this user may.
 
     Raises:
         TargetError: the study requests a limit that cannot be had.

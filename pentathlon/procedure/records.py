@@ -34,8 +34,8 @@ class RunStart(Record):
     """A run begins. `blocks` is the number requested on the command line, or None.
 
     `catalog_sha256` is that of `catalog.json` (without the final newline); None in older results.
-    `cpu_latency_us` limits the idle states of this machine's CPUs, while a batch takes its turn or
-    in the whole run; None where nothing does.
+    `cpu_latency_us` limits the idle states of this machine's CPUs, in cases whose batches take
+    turns or in the whole run; None where nothing does.
     """
 
     kind: ClassVar[str] = "run-start"

@@ -10,6 +10,7 @@ longer than that is ended here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from itertools import groupby
@@ -23,6 +24,7 @@ from pentathlon.procedure.records import Decided, Record, RunEnd, Sink, StoppedE
 from pentathlon.procedure.state import BootState, Failure, RunState
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, StepKey
+from pentathlon.study.turns import fits
 from pentathlon.targets.contract import Target
 
 Judge: TypeAlias = Callable[[int], str | None]
@@ -46,7 +48,7 @@ class Runner:
         stopping_rule: it is evaluated before each block that has not begun, but the first.
         decided: likewise, where that rule is not met: their steps are left out from then on.
         only: block and system of the one boot to run, where somebody else orders the boots.
-        cpu_latency: keeps the CPUs of this machine out of idle states while a batch takes its turn.
+        cpu_latency: keeps the CPUs of this machine out of idle states in cases with turns.
     """
 
     def __init__(
@@ -183,17 +185,19 @@ class Runner:
             self._limit_idling(None)
 
     def _limit_idling(self, one: Attempt | None) -> None:
-        """Keep the CPUs out of idle states if a batch of the agent goes on next.
+        """Keep the CPUs out of idle states if a case goes on next whose batches take turns.
 
-        Commands and whole cases find the CPUs as they are without turns.
+        Commands, and cases that are measured as a whole, find the CPUs as they are without turns.
         """
         if self._cpu_latency is None:
             return
-        batch = False
-        if one is not None and one.waits_for is not None:
+        awake = False
+        if one is not None:
             step = self.plan.steps[one.boot.system][one.waits_at]
-            batch = one.waits_for.iteration is not None and step.workload not in self.plan.commands
-        self._cpu_latency.limit(0 if batch else None)
+            workload = self.catalog.workload(step.workload)
+            case = {} if one.waits_for is None else json.loads(one.waits_for.case)
+            awake = step.workload not in self.plan.commands and fits(self.plan, workload, case)
+        self._cpu_latency.limit(0 if awake else None)
 
     def _turn(self, waiting: Sequence[Attempt]) -> list[Attempt]:
         """Those that go on next, in the order in which they do.

@@ -51,7 +51,7 @@ class Procedure(Table):
     the other ("none"); None: "steps" where they can."""
     cpu_latency_us: Annotated[int, Field(ge=0, le=1_000_000)] | Literal["any"] | None = None
     """The CPUs of this machine may enter only idle states that they leave within so many µs, during
-    the whole run; "any" state; None: 0 while a batch takes its turn, else any."""
+    the whole run; "any" state; None: 0 for cases whose batches take turns, else any."""
     steps: tuple[PreparationStep, ...] = ()
     """What is done before a system is measured: nothing ("fast"), the whole published process
     ("published"), or steps."""

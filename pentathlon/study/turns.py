@@ -17,7 +17,7 @@ from pentathlon.study.plan import Pairing, Plan
 def way(plan: Plan, workload: Workload | None, case: Mapping[str, Any]) -> Pairing:
     """How a case of a workload is paired between the systems of a block."""
     own = workload is not None and workload.id in plan.commands
-    if plan.pairing == "turns" and not own and not _fits(plan, workload, case):
+    if plan.pairing == "turns" and not own and not fits(plan, workload, case):
         return "steps"
     return plan.pairing
 
@@ -31,7 +31,8 @@ def step_by_step(plan: Plan, catalog: Catalog) -> list[str]:
     return [one for one in ids if one not in plan.commands and not _buffers(catalog.workload(one))]
 
 
-def _fits(plan: Plan, workload: Workload | None, case: Mapping[str, Any]) -> bool:
+def fits(plan: Plan, workload: Workload | None, case: Mapping[str, Any]) -> bool:
+    """Whether a case's batches can take turns: its working set is small enough for the plan's."""
     buffers, most = _buffers(workload), plan.turns_up_to_bytes or 0
     return buffers > 0 and all(
         value * buffers <= most

@@ -101,6 +101,7 @@ class Bench:
     def __init__(self, b: Play = well, blocks: int = 4, **fail: Any) -> None:
         plan = scripted.plan(blocks=blocks)
         self.plan = Plan.model_validate({**dict(plan), "pairing": "steps"})
+        self.catalog = scripted.catalog()
         self.taken: Taken = []
         self.targets = {
             "a": GatedTarget("a", well, self.taken),
@@ -114,7 +115,7 @@ class Bench:
             self.plan,
             self.targets,
             self._take,
-            catalog=scripted.catalog(),
+            catalog=self.catalog,
             state=self.state,
             cpu_latency=cpu_latency,
         ).run()
@@ -309,32 +310,33 @@ class NotedLatency:
         self.at_release += [self.now] * (len(self._taken) - len(self.at_release))
 
 
-def test_cpus_stay_awake_for_batches_that_take_turns_and_for_nothing_else(
+def test_cpus_stay_awake_for_cases_that_take_turns_and_for_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = TurnsBench(monkeypatch, apart=True)
+    # Of w.one and w.two the cases of one byte take turns; w.two is a command; w.three has no turns.
+    commands = {"w.two": {"definition": "0" * 64, "files": {}}}
+    plan = {**dict(bench.plan), "commands": commands, "turns_up_to_bytes": 1}
+    bench.plan = Plan.model_validate(plan)
+    known = scripted.catalog()
+    bench.catalog = known.model_copy(
+        update={
+            "workloads": [
+                one.model_copy(update={"buffers": 0 if one.id == "w.three" else 1})
+                for one in known.workloads
+            ]
+        }
+    )
     noted = NotedLatency(bench.taken)
     bench.run(cast("CpuLatency", noted))
     assert noted.now is None
     awake = {what for what, us in zip(bench.taken, noted.at_release, strict=True) if us == 0}
-    # A batch is named by its iteration, after the workload and its case.
-    batches = {what for what in bench.taken if what[2].rpartition(" ")[2].isdecimal()}
-    assert awake == batches
-    assert batches and batches < set(bench.taken)
-
-
-def test_runs_of_a_command_find_the_cpus_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = TurnsBench(monkeypatch, apart=True)
-    own = {"w.one": {"definition": "0" * 64, "files": {}}}
-    bench.plan = Plan.model_validate({**dict(bench.plan), "commands": own})
-    noted = NotedLatency(bench.taken)
-    bench.run(cast("CpuLatency", noted))
-    awake = {
-        what[2].split()[0]
-        for what, us in zip(bench.taken, noted.at_release, strict=True)
-        if us == 0
+    assert awake == {
+        what
+        for what in bench.taken
+        if what[2] == "w.one null" or what[2].startswith('w.one {"size_bytes": 1}')
     }
-    assert awake == {"w.two", "w.three"}
+    assert awake
 
 
 def impatient(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:

@@ -161,7 +161,7 @@ def _measured(evaluation: Evaluation, plan: Plan) -> Iterator[str]:
             "alternated between them."
         )
     if study.cpu_latency_us is not None:
-        when = "while a batch took its turn" if study.awake_in_turns else "in the whole run"
+        when = "in cases whose batches took turns" if study.awake_in_turns else "in the whole run"
         yield (
             "The CPUs of the experimenter's machine might enter only idle states with an exit "
             f"latency of at most {study.cpu_latency_us} µs {when} (CPU latency QoS of Linux)."
