@@ -2,7 +2,7 @@
 
     python benches/two_minutes.py [--host] [--blocks N] [--iterations N] [--warmup N]
         [--pairing none|steps|turns] [--delta PERCENT] [--sample-ms MS] [--visits N]
-        [--keep DIRECTORY]
+        [--cpu-latency US|any] [--keep DIRECTORY]
 
 Runs the study, or some of its systems with another procedure, by the command that a user types.
 Then prints a line of the table in docs/calibration.md: the time of the whole command with its
@@ -47,6 +47,8 @@ def variant(given: argparse.Namespace) -> dict[str, Any]:
     for key in ("blocks", "iterations", "warmup", "pairing", "sample_ms", "visits"):
         if (value := getattr(given, key)) is not None:
             study["procedure"][key] = value
+    if given.cpu_latency is not None:
+        study["procedure"]["cpu_latency_us"] = given.cpu_latency
     if given.delta is not None:
         study["evaluation"]["delta_percent"] = given.delta
     return study
@@ -95,6 +97,7 @@ def main() -> int:
     words.add_argument("--delta", type=float)
     words.add_argument("--sample-ms", type=float)
     words.add_argument("--visits", type=int)
+    words.add_argument("--cpu-latency", type=lambda text: text if text == "any" else int(text))
     words.add_argument("--keep", type=Path, metavar="DIRECTORY")
     given = words.parse_args()
     with tempfile.TemporaryDirectory() as place:
