@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import (
     Field,
@@ -15,6 +15,8 @@ from pydantic import (
 from pentathlon.study.preparation import PreparationStep, from_file
 from pentathlon.study.stopping import Stopping
 from pentathlon.study.table import Table
+
+LONGEST_LATENCY_US = 1_000_000
 
 
 class Procedure(Table):
@@ -49,7 +51,7 @@ class Procedure(Table):
     """Whether the systems of a block are alive at once and take each step one after the other
     ("steps"), each batch besides where its working set is small ("turns"), or are booted one after
     the other ("none"); None: "steps" where they can."""
-    cpu_latency_us: Annotated[int, Field(ge=0, le=1_000_000)] | Literal["any"] | None = None
+    cpu_latency_us: int | Literal["any"] | None = None
     """The CPUs of this machine may enter only idle states that they leave within so many µs, during
     the whole run; "any" state; None: 0 for cases whose batches take turns, else any."""
     steps: tuple[PreparationStep, ...] = ()
@@ -66,6 +68,18 @@ class Procedure(Table):
         if written.get("visits") == 1:
             del written["visits"]
         return written
+
+    @field_validator("cpu_latency_us", mode="before")
+    @classmethod
+    def _cpu_latency_us(cls, value: Any) -> Any:
+        # One sentence instead of one for each type that it may have.
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if value is None or value == "any" or (whole and 0 <= value <= LONGEST_LATENCY_US):
+            return value
+        raise ValueError(
+            f"{value!r} is no limit; it must be a whole number of µs from 0 to "
+            f'{LONGEST_LATENCY_US}, or "any"'
+        )
 
     @field_validator("steps", mode="before")
     @classmethod
