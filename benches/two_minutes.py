@@ -5,7 +5,7 @@
         [--cpu-latency US|any] [--keep DIRECTORY]
 
 Runs the study, or some of its systems with another procedure, by the command that a user types.
-Then prints a line of the table in docs/calibration.md: the time of the whole command with its
+Then prints a line of the tables in docs/two-minutes.md: the time of the whole command with its
 pilots and its report, and of uml-newest against uml-6.1 the rows, how many are decided, how many
 of them are differences, the median standard deviation of the blocks, and the median detectable
 difference of all rows, and of those that use no more than 1 MiB of memory. The machine has to be
@@ -54,6 +54,11 @@ def variant(given: argparse.Namespace) -> dict[str, Any]:
     return study
 
 
+def latency(text: str) -> int | str:
+    """A limit of idle states in µs, or "any"."""
+    return text if text == "any" else int(text)
+
+
 def small(row: Row) -> bool:
     """Whether the row's work uses no more memory than `LARGEST`."""
     return int(row.case.get("block_bytes", 0)) <= LARGEST
@@ -97,7 +102,7 @@ def main() -> int:
     words.add_argument("--delta", type=float)
     words.add_argument("--sample-ms", type=float)
     words.add_argument("--visits", type=int)
-    words.add_argument("--cpu-latency", type=lambda text: text if text == "any" else int(text))
+    words.add_argument("--cpu-latency", type=latency, metavar="US|any")
     words.add_argument("--keep", type=Path, metavar="DIRECTORY")
     given = words.parse_args()
     with tempfile.TemporaryDirectory() as place:
