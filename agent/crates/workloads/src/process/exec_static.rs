@@ -57,10 +57,6 @@ impl pentathlon_harness::Workload for ExecStatic {
         true
     }
 
-    fn buffers(&self) -> u8 {
-        1
-    }
-
     #[cfg(unix)]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         use std::os::unix::ffi::OsStringExt;
