@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -50,6 +51,13 @@ NO_PILOT = (
 NO_PILOT_SETTINGS = (
     "No pilot: a boot would change settings of this machine, and only a run does; the time is not "
     "estimated"
+)
+UNMEASURED = "PENTATHLON_UNMEASURED"
+"""Is set where nothing is measured with what is built, as in tests."""
+
+BUILT_FOR_TESTS = (
+    "The agent was built for tests, with debug assertions, and is slower than one to measure with, "
+    "which `sh scripts/setup` builds"
 )
 
 
@@ -113,7 +121,7 @@ def get_ready(
     """
     agent_path = agent.locate()
     catalog = parse_catalog(agent.catalog(agent_path))
-    notes: list[str] = []
+    notes = _agent_notes(catalog)
     seen: set[Path] = set()
     while True:
         loaded = load_study(file, catalog)
@@ -144,6 +152,12 @@ def get_ready(
             continue
         ready.notes = [*notes, *ready.notes, *remarks]
         return ready
+
+
+def _agent_notes(catalog: Catalog) -> list[str]:
+    """What a reader has to know of the agent's build; nothing where only tests are run."""
+    for_tests = catalog.agent.get("debug_assertions") and not os.environ.get(UNMEASURED)
+    return [BUILT_FOR_TESTS] if for_tests else []
 
 
 def _changes_settings(ready: Ready) -> bool:

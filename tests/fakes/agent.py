@@ -39,6 +39,7 @@ BUILD = {
     "rustc": "none",
     "catalog_version": 1,
     "static": True,
+    "debug_assertions": OPTIONS.get("debug_assertions", False),
 }
 
 

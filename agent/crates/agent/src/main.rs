@@ -75,8 +75,14 @@ fn verb() -> Result<u8, String> {
         match argument {
             Long("version") | Short('V') => {
                 let build = build::this();
+                // scripts/test looks for the last words.
+                let made_for = if build.debug_assertions {
+                    ", for tests only"
+                } else {
+                    ""
+                };
                 return print(&format!(
-                    "pentathlon-agent {} (build {}, {})",
+                    "pentathlon-agent {} (build {}, {}{made_for})",
                     build.version, build.build, build.target
                 ));
             }

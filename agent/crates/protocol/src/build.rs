@@ -18,4 +18,6 @@ pub struct Build {
     /// Whether the C library is linked in, so that the file runs in an empty root.
     #[serde(rename = "static")]
     pub is_static: bool,
+    /// Whether it was built for tests: with debug assertions, and slower than a released agent.
+    pub debug_assertions: bool,
 }

@@ -11,5 +11,6 @@ pub fn this() -> Build {
         rustc: env!("PENTATHLON_RUSTC"),
         catalog_version: catalog::VERSION,
         is_static: cfg!(target_feature = "crt-static"),
+        debug_assertions: cfg!(debug_assertions),
     }
 }
