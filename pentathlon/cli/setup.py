@@ -56,8 +56,8 @@ UNMEASURED = "PENTATHLON_UNMEASURED"
 """Is set where nothing is measured with what is built, as in tests."""
 
 BUILT_FOR_TESTS = (
-    "The agent was built for tests, with debug assertions, and is slower than one to measure with, "
-    "which `sh scripts/setup` builds"
+    "The agent was built for tests, with debug assertions, so its times are not those of a release "
+    "build; `sh scripts/setup` builds one"
 )
 
 

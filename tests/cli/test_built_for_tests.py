@@ -6,7 +6,9 @@ import pytest
 
 from tests.cli.conftest import Shop
 
-NOTE = "The agent was built for tests, with debug assertions, and is slower than one to measure"
+NOTE = (
+    "The agent was built for tests, with debug assertions, so its times are not those of a release"
+)
 
 
 @pytest.mark.parametrize(
