@@ -251,11 +251,13 @@ def draw(lines: list[tuple[str, Interval | None, Interval | None]], file: Path) 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("gain", "aa", "bias"))
-    parser.add_argument("count", nargs="?", type=int)
-    parser.add_argument("--pairing", choices=PAIRINGS, default="turns")
-    parser.add_argument("--busy", type=int, default=0)
-    parser.add_argument("--picture", type=Path)
-    parser.add_argument("--workload", action="append", metavar="ID")
+    parser.add_argument("count", nargs="?", type=int, help="runs, calibrations or rounds")
+    parser.add_argument("--pairing", choices=PAIRINGS, default="turns", help="of aa")
+    parser.add_argument("--busy", type=int, default=0, help="busy loops beside aa")
+    parser.add_argument("--picture", type=Path, help="of bias, a PNG file to write")
+    parser.add_argument(
+        "--workload", action="append", metavar="ID", help="of bias, may be repeated; all if none"
+    )
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pairing-") as name:
         place = Path(name)
