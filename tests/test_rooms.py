@@ -86,7 +86,7 @@ def test_the_check_sees_a_wrong_import() -> None:
 
 CRATES = ROOT / "agent" / "crates"
 MANIFESTS = sorted(str(path.relative_to(ROOT)) for path in CRATES.glob("*/Cargo.toml"))
-TESTS_ALONE = "hostile"
+TESTS_ALONE = {"hostile", "planted"}
 
 
 def allowed_dependencies() -> dict[str, set[str]]:
@@ -104,7 +104,7 @@ def dependencies(manifest: str) -> set[str]:
 
 def test_every_crate_depends_on_what_the_table_says_and_never_on_a_higher_one() -> None:
     table = allowed_dependencies()
-    assert {*table, TESTS_ALONE} == {Path(manifest).parent.name for manifest in MANIFESTS}
+    assert table.keys() | TESTS_ALONE == {Path(manifest).parent.name for manifest in MANIFESTS}
     lower: set[str] = set()
     for crate, allowed in table.items():
         assert allowed <= lower, f"{crate} depends on what stands on it or beside it"

@@ -10,8 +10,6 @@ mod identity;
 pub mod leaf;
 #[cfg(target_os = "linux")]
 pub mod linux;
-#[cfg(all(any(test, feature = "planted"), unix))]
-pub mod planted;
 pub mod source;
 #[cfg(windows)]
 mod windows;

@@ -181,7 +181,7 @@ fn tightest<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::planted::Tree;
+    use pentathlon_planted::Tree;
 
     fn collected(tree: &Tree) -> Value {
         collect(&Source::planted(tree.path(), |_, _| None))

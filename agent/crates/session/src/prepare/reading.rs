@@ -235,7 +235,7 @@ mod linux {
     #[cfg(test)]
     mod tests {
         use super::*;
-        use pentathlon_inventory::planted::Tree;
+        use pentathlon_planted::Tree;
 
         fn planted(tree: &Tree) -> Source {
             Source::planted(tree.path(), |_, _| None)

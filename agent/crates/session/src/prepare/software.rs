@@ -168,7 +168,7 @@ mod linux {
     #[cfg(test)]
     mod tests {
         use super::*;
-        use pentathlon_inventory::planted::Tree;
+        use pentathlon_planted::Tree;
 
         const STATUS: &str = "Package: zlib1g\nStatus: install ok installed\nVersion: 1:1.2-1\n\nPackage: gone\nStatus: deinstall ok config-files\nVersion: 2\n\nPackage: bash\nStatus: hold ok installed\nDescription: a shell\n Version: not this\nVersion: 5.2-1\n";
 

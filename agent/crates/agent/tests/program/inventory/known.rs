@@ -76,7 +76,7 @@ fn a_desktop_s_caches_as_the_system_lists_them() {
 #[test]
 fn caches_of_cpuid_where_the_system_lists_none() {
     let (_tree, cpuid) = machines::desktop();
-    let empty = super::planted::Tree::empty();
+    let empty = pentathlon_planted::Tree::empty();
     let inventory = collect(&empty, cpuid);
     let caches = inventory["caches"].as_array().unwrap();
     assert_eq!(caches.len(), 4);
@@ -206,10 +206,10 @@ fn nothing_names_a_person_or_an_instance() {
 
 #[test]
 fn layers_are_seen_from_inside() {
-    let layers = |(tree, cpuid): (super::planted::Tree, machines::Cpuid)| {
+    let layers = |(tree, cpuid): (pentathlon_planted::Tree, machines::Cpuid)| {
         collect(&tree, cpuid)["virtualization"].clone()
     };
-    let empty = super::planted::Tree::empty;
+    let empty = pentathlon_planted::Tree::empty;
     let guest = |vendor: &str, features| layers((empty(), machines::guest(vendor, features)));
 
     assert_eq!(layers(machines::desktop())["layers"], json!([]));

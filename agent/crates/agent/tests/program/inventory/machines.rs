@@ -1,7 +1,7 @@
 //! Planted systems: a desktop like that of martinovic2012, Tab. 17, with Linux; a user-mode Linux;
 //! gVisor.
 
-use super::planted::Tree;
+use pentathlon_planted::Tree;
 use std::collections::HashMap;
 
 pub type Cpuid = HashMap<(u32, u32), [u32; 4]>;

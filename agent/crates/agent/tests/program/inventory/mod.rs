@@ -1,7 +1,5 @@
 //! The inventory: planted systems with known answers, odd and malformed ones, and the real host.
 
-use pentathlon_inventory::planted;
-
 mod known;
 mod machines;
 mod odd;
@@ -86,7 +84,7 @@ fn check_form(tree: &Value) {
 }
 
 /// The inventory of planted files on a processor with the CPUID of `machines::cpuid`.
-fn collect(tree: &planted::Tree, cpuid: machines::Cpuid) -> Value {
+fn collect(tree: &pentathlon_planted::Tree, cpuid: machines::Cpuid) -> Value {
     use pentathlon_inventory::{linux, source::Source};
     let source = Source::planted(tree.path(), move |leaf, subleaf| {
         cpuid.get(&(leaf, subleaf)).copied()

@@ -1,8 +1,8 @@
 //! Systems that report little, or nonsense: the inventory always ends, always has its form, and
 //! names a reason for everything that it does not know.
 
-use super::planted::Tree;
 use super::{check_form, collect, leaves, machines, reason};
+use pentathlon_planted::Tree;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;

@@ -84,7 +84,7 @@ fn sysfs_and_cpuid_agree_on_the_caches() {
     use pentathlon_inventory::{linux, source::Source};
     use pentathlon_os::cpuid;
     let listed = inventory();
-    let empty = super::planted::Tree::empty();
+    let empty = pentathlon_planted::Tree::empty();
     let reported = linux::collect(&Source::planted(empty.path(), cpuid::read), Path::new("/"));
     let sizes = |tree: &Value| -> Option<Vec<(u64, String, u64)>> {
         let caches = tree["caches"].as_array()?;
@@ -144,7 +144,7 @@ fn no_hardware_address_of_this_machine_is_reported() {
 #[test]
 fn an_empty_root_directory_is_enough_for_the_program() {
     let agent = env!("CARGO_BIN_EXE_pentathlon-agent");
-    let root = super::planted::Tree::empty();
+    let root = pentathlon_planted::Tree::empty();
     std::fs::copy(agent, root.path().join("agent")).unwrap();
     let run = |program: &str| -> Option<Output> {
         Command::new("chroot")

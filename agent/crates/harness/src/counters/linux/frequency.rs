@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_constant_is_not_taken_for_a_measurement() {
-        let root = pentathlon_inventory::planted::Tree::empty();
+        let root = pentathlon_planted::Tree::empty();
         root.file("proc/cpuinfo", CPUINFO.replace("aperfmperf", "tsc"));
         let (frequency, unsupported) = open(root.path());
         assert!(matches!(frequency, Frequency::Untold));
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn cpufreq_comes_first() {
-        let root = pentathlon_inventory::planted::Tree::empty();
+        let root = pentathlon_planted::Tree::empty();
         root.file(
             "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
             "2300000\n",

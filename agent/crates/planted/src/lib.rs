@@ -1,4 +1,7 @@
-//! Trees of planted files for the tests.
+//! Trees of planted files for the tests of what reads files of a Unix system. It is a package and not a
+//! feature of `inventory`: everything above that would be compiled with the feature and without it.
+
+#![cfg(unix)]
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
