@@ -154,10 +154,7 @@ impl Source {
         file.take(16 << 20)
             .read_to_end(&mut bytes)
             .map_err(|error| refusal(path, &error))?;
-        let found = bytes
-            .windows(start.len())
-            .position(|window| window == start);
-        Ok(found.map(|at| {
+        Ok(memchr::memmem::find(&bytes, start).map(|at| {
             let end = bytes.len().min(at + length);
             String::from_utf8_lossy(&bytes[at..end]).into_owned()
         }))
