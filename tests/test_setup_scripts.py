@@ -29,7 +29,8 @@ def tree(tmp_path: Path) -> Path:
         shutil.copy(SCRIPTS / name, tmp_path / "scripts" / name)
     program(tmp_path / "scripts" / "prerequisites", "")
     program(
-        tmp_path / "scripts" / "step", 'echo "$*" >>steps; case $* in *"$FAILING"*) exit 7;; esac'
+        tmp_path / "scripts" / "step",
+        'echo "$*" >>steps; case $* in *"$FAILING"*) exit $STATUS;; esac',
     )
     program(tmp_path / "scripts" / "linted", 'echo "unmeasured: $PENTATHLON_UNMEASURED"; exit 9')
     for name in ("python", "pentathlon", *BESIDE):
@@ -42,11 +43,14 @@ def agent(tree: Path, version: str) -> None:
 
 
 def call(
-    tree: Path, script: str, unmeasured: str = "", failing: str = "no step"
+    tree: Path, script: str, unmeasured: str = "", failing: str = "no step", status: int = 7
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["sh", tree / "scripts" / script],
-        env={**os.environ, "PENTATHLON_UNMEASURED": unmeasured, "FAILING": failing},
+        env={
+            **os.environ, "PATH": f"{tree / 'programs'}:{os.environ['PATH']}",
+            "PENTATHLON_UNMEASURED": unmeasured, "FAILING": failing, "STATUS": str(status),
+        },
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
 
@@ -92,3 +96,17 @@ def test_the_tests_build_for_tests_only_unless_the_tree_has_an_agent_to_measure_
     done = call(tree, "test")
     assert done.returncode == 9, done.stderr
     assert f"unmeasured: {unmeasured}\n" in done.stdout
+
+
+@pytest.mark.parametrize(("status", "tested"), [(7, False), (3, True), (0, True)])
+def test_a_failed_build_for_windows_is_the_status_and_a_missing_compiler_is_none(
+    tree: Path, status: int, tested: bool
+) -> None:
+    program(tree / "scripts" / "linted", "")
+    program(tree / "scripts" / "check-beside", "echo the other checks")
+    program(tree / ".venv" / "bin" / "pytest", "echo the tests")
+    program(tree / "programs" / "cargo", "")
+    done = call(tree, "test", failing="Build the agent for Windows", status=status)
+    assert done.returncode == (0 if tested else status), done.stderr
+    assert ("the tests" in done.stdout) == tested
+    assert "the other checks" in done.stdout
