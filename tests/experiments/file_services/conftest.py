@@ -178,6 +178,8 @@ def crossed_by_traffic(testbed: Testbed) -> None:
     assert len(flows) == 2 and all(flow["received"] == flow["sent"] > 0 for flow in flows)
     trips = [event["value"] for event in events if event.get("metric") == "round_trip_p50"]
     assert len(trips) == 2 and all(trip >= 50 for trip in trips)
+    # The answers of the clock exchange are heard over a link that is longer than its period.
+    assert len([event for event in events if event.get("metric") == "delay_p50"]) == 2
 
 
 def samples(events: list[Event]) -> dict[str, float]:

@@ -124,6 +124,9 @@ pub struct Asker {
     timer: Timer,
     recorder: Recorder,
     sequence: u64,
+    /// The first question whose answer has not come: a path may take longer than a period, so the
+    /// answer to one comes while a later one waits.
+    unanswered: u64,
     answers: u64,
 }
 
@@ -148,11 +151,12 @@ impl Asker {
             timer: *timer,
             recorder,
             sequence: 0,
+            unanswered: 0,
             answers: 0,
         })
     }
 
-    /// Asks a row of questions, each when the one before it was answered; half of them without
+    /// Asks a row of questions, each when an answer has come or a period is over; half of them without
     /// sleep on either side, half with, because two hosts on one CPU disturb each other awake. A
     /// path that has not answered yet is waited for.
     pub fn row(&mut self) -> io::Result<()> {
@@ -203,7 +207,10 @@ impl Asker {
             self.socket
                 .set_read_timeout(Some(Duration::from_nanos(left.max(1_000_000))))?;
             match self.socket.recv(&mut bytes) {
-                Ok(length) => answered = self.is_answer(&bytes[..length], sequence),
+                Ok(length) => {
+                    let header = self.answer(&bytes[..length]);
+                    answered = header.is_some_and(|header| header.sequence == sequence);
+                }
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -215,24 +222,62 @@ impl Asker {
         Ok(answered)
     }
 
-    fn is_answer(&self, bytes: &[u8], sequence: u64) -> bool {
-        Header::read(bytes).is_some_and(|header| {
-            bytes.len() == LENGTH
-                && header.id == self.id
-                && header.kind == Kind::Answer
-                && header.sequence == sequence
+    /// The header of an answer to this asker.
+    fn answer(&self, bytes: &[u8]) -> Option<Header> {
+        Header::read(bytes).filter(|header| {
+            bytes.len() == LENGTH && header.id == self.id && header.kind == Kind::Answer
         })
     }
 
     /// Asks until `over`, every [`PERIOD`].
     pub fn run(&mut self, over: &AtomicBool) -> io::Result<()> {
         while !over.load(Ordering::Relaxed) {
-            let requested = self.timer.now_ns();
+            let next_ns = self.timer.now_ns() + PERIOD.as_nanos() as u64;
             self.question(false)?;
-            let spent = Duration::from_nanos(self.timer.now_ns() - requested);
-            std::thread::sleep(PERIOD.saturating_sub(spent));
+            self.hear_until(next_ns)?;
         }
         Ok(())
+    }
+
+    /// Hears every answer that comes until then, when it comes.
+    fn hear_until(&mut self, until_ns: u64) -> io::Result<()> {
+        let mut bytes = [0; 2 * LENGTH];
+        loop {
+            let left = until_ns.saturating_sub(self.timer.now_ns());
+            if left == 0 {
+                return self.socket.set_read_timeout(Some(PERIOD));
+            }
+            self.socket
+                .set_read_timeout(Some(Duration::from_nanos(left.max(1_000_000))))?;
+            match self.socket.recv(&mut bytes) {
+                Ok(length) => {
+                    let t4 = self.timer.now_ns();
+                    self.hear(&bytes[..length], t4);
+                }
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(error) if is_passing(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Writes an answer down that came at `t4`. None is, if no question waits for it, or a later one
+    /// has been answered.
+    fn hear(&mut self, bytes: &[u8], t4: u64) -> bool {
+        let Some(header) = self.answer(bytes) else {
+            return false;
+        };
+        if !(self.unanswered..self.sequence).contains(&header.sequence) {
+            return false;
+        }
+        self.unanswered = header.sequence + 1;
+        let [t1, t2, t3] = times(bytes);
+        self.recorder.pair(t1, t4);
+        self.recorder.pair(t2, t3);
+        self.answers += 1;
+        true
     }
 
     /// Hands over the records; how many answers there were.
@@ -255,11 +300,7 @@ impl Asker {
             match self.socket.recv(&mut bytes) {
                 Ok(length) => {
                     let t4 = self.timer.now_ns();
-                    if self.is_answer(&bytes[..length], sequence) {
-                        let [t1, t2, t3] = times(&bytes[..length]);
-                        self.recorder.pair(t1, t4);
-                        self.recorder.pair(t2, t3);
-                        self.answers += 1;
+                    if self.hear(&bytes[..length], t4) {
                         return Ok(());
                     }
                 }
@@ -271,7 +312,7 @@ impl Asker {
                 Err(error) if is_passing(&error) => std::hint::spin_loop(),
                 Err(error) => return Err(error),
             }
-            // An answer that is late by a period is not waited for.
+            // One that is late by a period is heard while a later question waits.
             if self.timer.now_ns() - requested > PERIOD.as_nanos() as u64 {
                 return Ok(());
             }
@@ -320,6 +361,74 @@ mod tests {
         let [t1, t4, t2, t3] = [48, 56, 64, 72].map(eight);
         assert!(t1 <= t2 && t2 <= t3 && t3 <= t4, "{t1} {t2} {t3} {t4}");
     }
+
+    #[test]
+    fn answers_that_take_longer_than_a_period_are_heard() {
+        let timer = Timer::start(&calibrate());
+        let path = std::env::temp_dir().join(format!("slow-{}", std::process::id()));
+        std::fs::remove_file(&path).ok();
+        let (recorder, writer) = Recorder::open(0, File::Exchange, &path).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let peer = socket.local_addr().unwrap();
+        let delay = 2 * PERIOD + PERIOD / 2;
+        let over = AtomicBool::new(false);
+        let (answers, requested) = std::thread::scope(|scope| {
+            let (path, delayed) = std::sync::mpsc::channel::<(Vec<u8>, SocketAddr, u64)>();
+            // Each answer says that it was given at once, and arrives late, and once more.
+            scope.spawn({
+                let socket = socket.try_clone().unwrap();
+                move || {
+                    for (reply, to, asked_ns) in delayed {
+                        let due = asked_ns + delay.as_nanos() as u64;
+                        let left = due.saturating_sub(timer.now_ns());
+                        std::thread::sleep(Duration::from_nanos(left));
+                        socket.send_to(&reply, to).ok();
+                        socket.send_to(&reply, to).ok();
+                    }
+                }
+            });
+            scope.spawn(|| {
+                socket.set_read_timeout(Some(PERIOD)).unwrap();
+                let mut bytes = [0; LENGTH];
+                while !over.load(Ordering::Relaxed) {
+                    let Ok((length, from)) = socket.recv_from(&mut bytes) else {
+                        continue;
+                    };
+                    let t2 = timer.now_ns();
+                    let header = Header::read(&bytes[..length]).unwrap();
+                    let [t1, ..] = times(&bytes);
+                    let (sequence, kind) = (header.sequence, Kind::Answer);
+                    let reply = message(header.id, sequence, kind, false, [t1, t2, t2]);
+                    path.send((reply.to_vec(), from, t2)).unwrap();
+                }
+                drop(path);
+            });
+            let mut asker = Asker::open(7, peer, &timer, recorder).unwrap();
+            asker.row().unwrap();
+            let before = asker.answers;
+            let done = AtomicBool::new(false);
+            std::thread::scope(|inner| {
+                inner.spawn(|| {
+                    std::thread::sleep(10 * PERIOD);
+                    done.store(true, Ordering::Relaxed);
+                });
+                asker.run(&done).unwrap();
+            });
+            assert!(before > 0 && asker.answers > before);
+            let requested = asker.sequence;
+            let answers = asker.finish();
+            over.store(true, Ordering::Relaxed);
+            (answers, requested)
+        });
+        assert!(answers <= requested, "no answer counts twice");
+        writer.join().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let eight = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        let [t1, t4, t2, t3] = [48, 56, 64, 72].map(eight);
+        assert!(t1 <= t2 && t2 == t3 && t4 >= t3 + delay.as_nanos() as u64);
+    }
+
     #[test]
     fn flows_are_announced_until_somebody_knows() {
         let timer = Timer::start(&calibrate());
