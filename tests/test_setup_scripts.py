@@ -110,3 +110,24 @@ def test_a_failed_build_for_windows_is_the_status_and_a_missing_compiler_is_none
     assert done.returncode == (0 if tested else status), done.stderr
     assert ("the tests" in done.stdout) == tested
     assert "the other checks" in done.stdout
+
+
+def features(*arguments: str) -> dict[str, set[str]]:
+    """Features that a package is compiled with, by the package; build scripts' are left out."""
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not in the search path")
+    words = ["cargo", "tree", "--locked", "--prefix", "none", "--format", "{p}|{f}", *arguments]
+    done = subprocess.run(words, cwd=SCRIPTS.parent, capture_output=True, text=True, check=True)
+    found: dict[str, set[str]] = {}
+    for line in done.stdout.splitlines():
+        name, _, own = line.removesuffix(" (*)").partition("|")
+        found.setdefault(name.split(" (")[0], set()).add(own)
+    return found
+
+
+def test_the_agent_and_its_tests_share_what_they_depend_on() -> None:
+    """Else all that is above a package with other features is compiled twice."""
+    agent = features("--package", "pentathlon-agent", "--edges", "no-dev,no-build")
+    tests = features("--workspace", "--edges", "no-build")
+    assert len(agent) > 50
+    assert {name: tests[name] for name in agent} == agent

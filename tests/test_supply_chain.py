@@ -15,6 +15,7 @@ LOCKS = [
     "requirements.lock",
     "requirements-dev.lock",
     "requirements-build.lock",
+    "requirements-pip.lock",
     "requirements-site.lock",
 ]
 
