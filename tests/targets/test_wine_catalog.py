@@ -53,7 +53,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "cpu.game": {"threads": [1, 2], "frames": 1},
     "cpu.moldyn": {"cells": [3], "steps": 2},
     "cpu.pi": {"digits": [1000]},
-    "cpu.primordia": {"element": ["He", "Ne"]},
+    "cpu.primordia": {"element": ["He"]},
     "cpu.simplex": {"dimensions": 2},
     "cpu.scheduling.switch": {},
     "cpu.scheduling.wakeup": {"wakeups": 10},

@@ -2,7 +2,6 @@
 //! counters are read, and the kernel's code and data for the start and the end of a program leave the
 //! caches; without it a short run would have to wait for them, and a run in a loop would not.
 
-use crate::process::program;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -29,6 +28,7 @@ impl Warm {
 
 #[cfg(unix)]
 fn written(path: &Path) -> bool {
+    use crate::process::program;
     use std::os::unix::fs::PermissionsExt;
     let Some(image) = program::image() else {
         return false;
