@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from pentathlon import __version__
 from pentathlon.evaluate.display import is_known, signed_percent
@@ -65,7 +65,7 @@ def render(fleet: Fleet) -> str:
     level = 1.0 - fleet.confidence
     return (
         _environment()
-        .from_string(asset("fleet.html.j2"))
+        .get_template("fleet.html.j2")
         .render(
             version=__version__,
             fleet=fleet,
@@ -141,7 +141,12 @@ def plot(row: FleetRowResult | FleetMean) -> Plot | None:
 @cache
 def _environment() -> Environment:
     made = Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        loader=FunctionLoader(asset),
+        auto_reload=False,
     )
     made.filters.update(
         signed=signed_percent, interval=lambda one: sentences.interval(*one), sentence=sentence

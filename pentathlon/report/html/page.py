@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from pentathlon import __version__
@@ -69,7 +69,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
     areas = view.areas(evaluation)
     return (
         _environment()
-        .from_string(asset("report.html.j2"))
+        .get_template("report.html.j2")
         .render(
             version=__version__,
             evaluation=evaluation,
@@ -123,15 +123,18 @@ def _papers(evaluation: Evaluation, areas: Sequence[view.Area]) -> str:
     """The section with the tables of the studies; "" if the result fills none."""
     anchors = [f"part-{part.anchor}" for area in areas for part in area.parts]
     found = sections(evaluation, anchors)
-    template = _environment().from_string(asset("papers.html.j2"))
-    return template.render(papers=found, glyphs=view.GLYPHS, label=Labels()) if found else ""
+    if not found:
+        return ""
+    template = _environment().get_template("papers.html.j2")
+    return template.render(papers=found, glyphs=view.GLYPHS, label=Labels())
 
 
 def _factorial(evaluation: Evaluation) -> str:
     """What a factorial design shows; "" without one."""
     found = factorial.values(evaluation)
-    template = _environment().from_string(asset(factorial.ASSET))
-    return template.render(label=Labels(), **found) if found else ""
+    if not found:
+        return ""
+    return _environment().get_template(factorial.ASSET).render(label=Labels(), **found)
 
 
 def packed(text: str) -> str:
@@ -148,8 +151,9 @@ def _code() -> str:
 def _screenshots(evaluation: Evaluation, result: ResultLike) -> str:
     """The section with the screenshots; "" if there are none."""
     found = screenshots.sheets(evaluation, result)
-    template = _environment().from_string(asset("screenshots.html.j2"))
-    return template.render(sheets=found) if found else ""
+    if not found:
+        return ""
+    return _environment().get_template("screenshots.html.j2").render(sheets=found)
 
 
 def _sections(evaluation: Evaluation) -> list[dict[str, str]]:
@@ -160,7 +164,7 @@ def _sections(evaluation: Evaluation) -> list[dict[str, str]]:
             "anchor": one.anchor,
             "title": one.title,
             "html": _environment()
-            .from_string(asset(one.template))
+            .get_template(one.template)
             .render(anchor=one.anchor, title=one.title, label=Labels(), **one.values),
         }
         for one in made
@@ -177,7 +181,12 @@ def asset(name: str) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        loader=FunctionLoader(asset),
+        auto_reload=False,
     )
     environment.filters.update(
         bytes=bytes_text,

@@ -46,6 +46,7 @@ fn written(_path: &Path) -> bool {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::process::program;
 
     #[test]
     fn the_program_ends_with_its_own_status() {
