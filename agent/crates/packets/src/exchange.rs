@@ -239,25 +239,31 @@ impl Asker {
         Ok(())
     }
 
-    /// Hears every answer that comes until then, when it comes.
+    /// Hears every answer that comes until then, when it comes. Winsock takes a timeout below 500 ms
+    /// for one of 500 ms, so there the socket is read every millisecond.
     fn hear_until(&mut self, until_ns: u64) -> io::Result<()> {
         let mut bytes = [0; 2 * LENGTH];
+        self.socket.set_nonblocking(cfg!(windows))?;
         loop {
             let left = until_ns.saturating_sub(self.timer.now_ns());
             if left == 0 {
+                self.socket.set_nonblocking(false)?;
                 return self.socket.set_read_timeout(Some(PERIOD));
             }
-            self.socket
-                .set_read_timeout(Some(Duration::from_nanos(left.max(1_000_000))))?;
+            if cfg!(not(windows)) {
+                let left = Duration::from_nanos(left.max(1_000_000));
+                self.socket.set_read_timeout(Some(left))?;
+            }
             match self.socket.recv(&mut bytes) {
                 Ok(length) => {
                     let t4 = self.timer.now_ns();
                     self.hear(&bytes[..length], t4);
                 }
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-                    std::thread::sleep(Duration::from_millis(1));
+                Err(error) if is_passing(&error) => {
+                    if cfg!(windows) || error.kind() == ErrorKind::ConnectionRefused {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
                 }
-                Err(error) if is_passing(&error) => {}
                 Err(error) => return Err(error),
             }
         }
