@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment
 
 from pentathlon import __version__
 from pentathlon.evaluate.display import is_known, signed_percent
@@ -16,7 +16,7 @@ from pentathlon.evaluate.fleet.model import Fleet, FleetMean, FleetRowResult
 from pentathlon.report.answer import sentence
 from pentathlon.report.fleet import sentences
 from pentathlon.report.html.labels import Labels
-from pentathlon.report.html.page import asset
+from pentathlon.report.html.page import asset, environment
 from pentathlon.report.html.view import GLYPHS
 from pentathlon.store.files import write_whole
 
@@ -140,15 +140,6 @@ def plot(row: FleetRowResult | FleetMean) -> Plot | None:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-        loader=FunctionLoader(asset),
-        auto_reload=False,
-    )
-    made.filters.update(
+    return environment(
         signed=signed_percent, interval=lambda one: sentences.interval(*one), sentence=sentence
     )
-    return made

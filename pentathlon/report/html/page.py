@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -178,9 +178,9 @@ def asset(name: str) -> str:
     return resources.files("pentathlon.report.html").joinpath("assets", name).read_text("utf-8")
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment(**filters: Callable[..., Any]) -> Environment:
+    """What renders the templates in `assets`, with filters by their names."""
+    made = Environment(
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -188,7 +188,13 @@ def _environment() -> Environment:
         loader=FunctionLoader(asset),
         auto_reload=False,
     )
-    environment.filters.update(
+    made.filters.update(filters)
+    return made
+
+
+@cache
+def _environment() -> Environment:
+    return environment(
         bytes=bytes_text,
         percent=percent_text,
         signed=signed_percent,
@@ -198,7 +204,6 @@ def _environment() -> Environment:
         sentence=sentence,
         json=lambda value: json.dumps(value, ensure_ascii=False, sort_keys=True),
     )
-    return environment
 
 
 JOINT = re.compile(r"(?<=[\[,])(?=[a-z_])")
