@@ -47,8 +47,9 @@ os.environ.pop("COLUMNS", None)
 # The fake agents start with `env python3`, for which a manager of versions may have put a shell
 # script first that takes twice as long as they do.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-# The threads of a numerical library wait in loops, on CPUs that other tests could use.
+# The threads of numerical libraries wait in loops, on CPUs that other tests could use.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 # Tests that run beside each other, and beside the user's own runs, do not lock each other out.
 LOCKS = tempfile.TemporaryDirectory(prefix="pentathlon-test-locks-")
 os.environ["PENTATHLON_LOCK_DIR"] = LOCKS.name

@@ -22,25 +22,30 @@ fn main() {
     let how = std::env::var("PENTATHLON_CODE").unwrap_or_default();
     // A check of types for a system whose standard library is not there to compile against.
     let compiled = how != "none";
-    // For tests of a system, which do not compare the levels: a third of the time.
-    let levels = LEVELS.map(|(level, functions)| match how.as_str() {
-        "unoptimised" => (level, LEVELS[0]),
-        _ => (level, (level, functions)),
-    });
+    // For tests of a system, which do not compare the levels: the code of the lowest stands for all.
+    let alike = how == "unoptimised";
+    let levels =
+        LEVELS.map(|(level, functions)| (level, if alike { LEVELS[0].1 } else { functions }));
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets it"));
     let mut names = String::new();
-    let compilers = levels.map(|(level, (optimised, functions))| {
-        let source = out.join(format!("o{level}.rs"));
-        std::fs::write(&source, generate(level, functions)).expect("OUT_DIR can be written to");
+    for (level, functions) in levels {
         writeln!(names, "pub const FUNCTIONS_O{level}: usize = {functions};").expect("a string");
-        if !compiled {
-            return None;
-        }
+    }
+    let parts = if alike {
+        vec![&levels[..]]
+    } else {
+        levels.chunks(1).collect()
+    };
+    let mut compilers = Vec::new();
+    for part in parts.into_iter().filter(|_| compiled) {
+        let level = part[0].0;
+        let source = out.join(format!("o{level}.rs"));
+        std::fs::write(&source, generate(part)).expect("OUT_DIR can be written to");
         // Not bundled with the library: link-time optimisation wants the bitcode of what is.
         println!("cargo:rustc-link-lib=static:-bundle=pentathlon_code_o{level}");
-        Some(compile(level, optimised, &source, &out))
-    });
-    for mut compiler in compilers.into_iter().flatten() {
+        compilers.push(compile(level, &source, &out));
+    }
+    for mut compiler in compilers {
         let status = compiler.wait().expect("the compiler was started");
         assert!(status.success(), "the code of a level does not compile");
     }
@@ -48,7 +53,7 @@ fn main() {
     std::fs::write(out.join("counts.rs"), names).expect("OUT_DIR can be written to");
 }
 
-fn compile(level: u32, optimised: u32, source: &Path, out: &Path) -> Child {
+fn compile(level: u32, source: &Path, out: &Path) -> Child {
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let target = std::env::var("TARGET").expect("cargo sets it");
@@ -59,7 +64,7 @@ fn compile(level: u32, optimised: u32, source: &Path, out: &Path) -> Child {
         .args(["--edition=2021", "--crate-type=rlib", "--crate-name"])
         .arg(&name)
         .args(["--target", &target])
-        .args(["-C", &format!("opt-level={optimised}")])
+        .args(["-C", &format!("opt-level={level}")])
         .args(["-C", "codegen-units=1", "-C", "panic=abort"])
         .args(["-C", "debuginfo=0", "-C", "embed-bitcode=no"])
         .args(["-C", "debug-assertions=off", "-C", "overflow-checks=off"])
@@ -79,8 +84,10 @@ const LOOPS: [&str; 5] = [
     include_str!("src/operations.rs"),
 ];
 
-/// The source of one level: the loops and a table of them, the functions and a table of those.
-fn generate(level: u32, functions: usize) -> String {
+/// The source of levels with as many functions each: the loops, the functions, and for each level a
+/// table of either.
+fn generate(levels: &[(u32, usize)]) -> String {
+    let functions = levels[0].1;
     // The loops change between types of one size, name no registers of another, and have a macro that
     // stands in unsafe code too.
     let mut text = String::from(
@@ -89,13 +96,15 @@ fn generate(level: u32, functions: usize) -> String {
     );
     text.extend(LOOPS);
     let out = &mut text;
-    writeln!(
-        out,
-        "#[no_mangle] pub static PENTATHLON_LOOPS_O{level}: Loops = Loops {{ write, read, getpid, \
-         malloc_free, fopen_fclose, open_close, create_delete, fork_wait, inline, function, \
-         recursion, forked, operations: operation::ALL }};"
-    )
-    .expect("a string");
+    for (level, _) in levels {
+        writeln!(
+            out,
+            "#[no_mangle] pub static PENTATHLON_LOOPS_O{level}: Loops = Loops {{ write, read, getpid, \
+             malloc_free, fopen_fclose, open_close, create_delete, fork_wait, inline, function, \
+             recursion, forked, operations: operation::ALL }};"
+        )
+        .expect("a string");
+    }
     for function in 0..functions {
         writeln!(out, "extern \"C\" fn f{function}(s: &mut [u64; 4]) {{").expect("a string");
         out.push_str("let [mut a, mut b, mut c, mut d] = *s;\n");
@@ -110,15 +119,17 @@ fn generate(level: u32, functions: usize) -> String {
         }
         out.push_str("*s = [a, b, c, d];\n}\n");
     }
-    writeln!(
-        out,
-        "#[no_mangle] pub static PENTATHLON_CODE_O{level}: [extern \"C\" fn(&mut [u64; 4]); {}] = [",
-        functions
-    )
-    .expect("a string");
-    for function in 0..functions {
-        write!(out, "f{function}, ").expect("a string");
+    for (level, _) in levels {
+        write!(
+            out,
+            "#[no_mangle] pub static PENTATHLON_CODE_O{level}: [extern \"C\" fn(&mut [u64; 4]); \
+             {functions}] = ["
+        )
+        .expect("a string");
+        for function in 0..functions {
+            write!(out, "f{function}, ").expect("a string");
+        }
+        out.push_str("];\n");
     }
-    out.push_str("];\n");
     text
 }
