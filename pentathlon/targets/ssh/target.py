@@ -450,8 +450,7 @@ class SshTarget(RemoteTarget):
             if done.returncode not in (0, 255):
                 lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
                 raise TargetError(f"{host} does not restart: {lines[-1]}")
-        why = f"its boot id is still {before}"
-        while time.monotonic() < deadline:
+        while True:
             try:
                 now = self.address.ask(BOOT_ID).strip()
             except TargetError as error:
@@ -460,5 +459,8 @@ class SshTarget(RemoteTarget):
                 if now and now != before:
                     return
                 why = f"its boot id is still {before}"
+            if time.monotonic() >= deadline:
+                raise TargetError(
+                    f"{host} did not come back within the time limit for a boot: {why}"
+                )
             time.sleep(POLL_S)
-        raise TargetError(f"{host} did not come back within the time limit for a boot: {why}")

@@ -175,20 +175,20 @@ class WindowsMachine:
             )
 
     def _await(self, agent: str, before: Identity, deadline: float) -> Identity:
-        why = f"its boot is still that of {before.boot}"
-        while time.monotonic() < deadline:
+        while True:
             time.sleep(min(POLL_S, _left(deadline)))
             try:
                 now = self.identity(agent)
             except TargetError as error:
                 why = str(error)
-                continue
-            if now.boot != before.boot:
-                return now
-            why = f"its boot is still that of {before.boot}"
-        raise TargetError(
-            f"{self.address.host} did not come back within the time limit for a boot: {why}"
-        )
+            else:
+                if now.boot != before.boot:
+                    return now
+                why = f"its boot is still that of {before.boot}"
+            if time.monotonic() >= deadline:
+                raise TargetError(
+                    f"{self.address.host} did not come back within the time limit for a boot: {why}"
+                )
 
 
 def _left(deadline: float) -> float:
