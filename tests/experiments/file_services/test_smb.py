@@ -120,8 +120,8 @@ def test_a_server_of_2003_is_read_in_pieces_of_60_kb(
 
 def test_a_small_window_costs_round_trips_as_in_the_paper(benches: Benches) -> None:
     wan = benches(WAN)
-    old = samples(wan.run("files.copy", ("xp", "server-2003"), document_bytes=[300_000]))
-    new = samples(wan.run("files.copy", ("vista", "server-2008"), document_bytes=[300_000]))
+    old = samples(wan.run("files.copy", ("xp", "server-2003"), document_bytes=[1_000_000]))
+    new = samples(wan.run("files.copy", ("vista", "server-2008"), document_bytes=[1_000_000]))
     # Direction and reason: fewer bytes in flight, so more round trips, so more time.
     assert old["window"] < 20_000 < new["window"]
     assert old["round_trips"] > 1.5 * new["round_trips"]
