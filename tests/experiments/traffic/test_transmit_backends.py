@@ -197,9 +197,9 @@ def test_a_frame_that_the_driver_drops_is_refused_or_arrives(pair: Pair) -> None
 
 def test_what_the_receivers_socket_has_no_room_for_is_counted(pair: Pair) -> None:
     gap = {"of": {"model": "constant", "value": 0}, "rate": True}
-    trial = Trial(
-        pair, {"transmit_backend": "sendmmsg", "gap": gap}, {"reader": "recv", "buffer_bytes": 1}
-    )
+    # So many that the receiver has to wait for a CPU in between, with room for three.
+    sending = {"transmit_backend": "sendmmsg", "gap": gap, "packets": 50_000}
+    trial = Trial(pair, sending, {"reader": "recv", "buffer_bytes": 1})
     trial.run()
     missing = trial.sent["packets"] - trial.received["packets"]
     assert missing > 0
