@@ -65,6 +65,16 @@ mod tests {
     }
 
     #[test]
+    fn every_parameter_is_described() {
+        for workload in all() {
+            let described = workload.describe();
+            for parameter in described.parameters {
+                assert!(!parameter.description.is_empty(), "{}", described.id);
+            }
+        }
+    }
+
+    #[test]
     fn every_context_metric_is_marked_and_no_workload_has_nothing_else_by_mistake() {
         for workload in all() {
             let entry = entry(workload);

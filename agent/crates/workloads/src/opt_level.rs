@@ -2,8 +2,7 @@
 
 use pentathlon_code::{levels, Level};
 use pentathlon_harness::measure::Context;
-use pentathlon_protocol::catalog::{Factor, Parameter, Type};
-use serde_json::json;
+use pentathlon_protocol::catalog::{Factor, Parameter};
 
 /// What is measured where nobody requests levels: the agent's own.
 pub const OWN: [&str; 1] = ["3"];
@@ -13,16 +12,9 @@ pub const WITHOUT_AND_WITH: [&str; 2] = ["0", "3"];
 
 /// The levels as a parameter's choices.
 pub fn parameter(default: &[&str]) -> Parameter {
-    Parameter {
-        name: "opt_levels",
-        kind: Type::Texts,
-        default: json!(default),
-        unit: None,
-        minimum: None,
-        maximum: None,
-        choices: Some(levels().map(|level| level.name).to_vec()),
-        description: "optimisation levels of the compiler (rustc -C opt-level)",
-    }
+    Parameter::texts("opt_levels", default)
+        .choices(&levels().map(|level| level.name))
+        .described("optimisation levels of the compiler (rustc -C opt-level)")
 }
 
 /// All of them by default.

@@ -53,6 +53,85 @@ pub struct Parameter {
     pub description: &'static str,
 }
 
+impl Parameter {
+    /// Without unit, limits and choices, which the methods below give it.
+    fn new(name: &'static str, kind: Type, default: impl Into<Value>) -> Self {
+        Self {
+            name,
+            kind,
+            default: default.into(),
+            unit: None,
+            minimum: None,
+            maximum: None,
+            choices: None,
+            description: "",
+        }
+    }
+
+    pub fn integer(name: &'static str, default: u64) -> Self {
+        Self::new(name, Type::Integer, default)
+    }
+
+    pub fn number(name: &'static str, default: f64) -> Self {
+        Self::new(name, Type::Number, default)
+    }
+
+    pub fn boolean(name: &'static str, default: bool) -> Self {
+        Self::new(name, Type::Boolean, default)
+    }
+
+    pub fn text(name: &'static str, default: &str) -> Self {
+        Self::new(name, Type::Text, default)
+    }
+
+    pub fn integers(name: &'static str, default: &[u64]) -> Self {
+        Self::new(name, Type::Integers, default)
+    }
+
+    pub fn texts(name: &'static str, default: &[&str]) -> Self {
+        Self::new(name, Type::Texts, default)
+    }
+
+    /// A list of texts out of `choices`, which are all in it by default.
+    pub fn texts_of(name: &'static str, choices: &[&'static str]) -> Self {
+        Self::texts(name, choices).choices(choices)
+    }
+
+    #[must_use]
+    pub fn unit(self, unit: &'static str) -> Self {
+        Self {
+            unit: Some(unit),
+            ..self
+        }
+    }
+
+    /// Its least and its greatest value, or those of each value of a list.
+    #[must_use]
+    pub fn limits(self, minimum: f64, maximum: f64) -> Self {
+        Self {
+            minimum: Some(minimum),
+            maximum: Some(maximum),
+            ..self
+        }
+    }
+
+    #[must_use]
+    pub fn choices(self, choices: &[&'static str]) -> Self {
+        Self {
+            choices: Some(choices.to_vec()),
+            ..self
+        }
+    }
+
+    #[must_use]
+    pub fn described(self, description: &'static str) -> Self {
+        Self {
+            description,
+            ..self
+        }
+    }
+}
+
 /// A parameter without choices; `limits` are its least and greatest value.
 pub fn parameter(
     name: &'static str,
@@ -63,14 +142,11 @@ pub fn parameter(
     description: &'static str,
 ) -> Parameter {
     Parameter {
-        name,
-        kind,
-        default,
         unit,
         minimum: limits.map(|(least, _)| least),
         maximum: limits.map(|(_, most)| most),
-        choices: None,
         description,
+        ..Parameter::new(name, kind, default)
     }
 }
 
@@ -100,6 +176,11 @@ impl Factor {
         }
     }
 
+    /// A factor whose values are numbers of bytes.
+    pub const fn bytes(name: &'static str, title: &'static str) -> Self {
+        Self::new(name, title, Some("B"), "log2")
+    }
+
     /// A factor whose values are names, not numbers.
     pub const fn category(name: &'static str, title: &'static str) -> Self {
         Self::new(name, title, None, "category")
@@ -127,6 +208,16 @@ impl Metric {
             unit,
             direction,
         }
+    }
+
+    /// A metric of which more is better.
+    pub const fn higher(id: &'static str, title: &'static str, unit: &'static str) -> Self {
+        Self::new(id, title, unit, Direction::Higher)
+    }
+
+    /// A metric of which less is better.
+    pub const fn lower(id: &'static str, title: &'static str, unit: &'static str) -> Self {
+        Self::new(id, title, unit, Direction::Lower)
     }
 }
 
@@ -158,6 +249,16 @@ fn as_map<S: serde::Serializer>(
 pub struct Semantics {
     pub linux: &'static str,
     pub windows: &'static str,
+}
+
+impl Semantics {
+    /// Where both systems do the same.
+    pub const fn alike(semantics: &'static str) -> Self {
+        Self {
+            linux: semantics,
+            windows: semantics,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -11,9 +11,8 @@ mod operation;
 pub use body::Chains;
 use kernels::Rate;
 use pentathlon_harness::measure::{Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub use operation::{Kind, Operation};
 
@@ -37,24 +36,15 @@ impl super::Workload for Operations {
                 Factor::category("type", "type of the numbers"),
             ],
             metrics: vec![
-                Metric {
-                    id: "throughput",
-                    title: "Operations per second",
-                    unit: "Mops/s",
-                    direction: Direction::Higher,
-                },
-                Metric {
-                    id: "latency",
-                    title: "Time of one operation in a dependent chain",
-                    unit: "ns",
-                    direction: Direction::Lower,
-                },
+                Metric::higher("throughput", "Operations per second", "Mops/s"),
+                Metric::lower(
+                    "latency",
+                    "Time of one operation in a dependent chain",
+                    "ns",
+                ),
             ],
             checksum: "state of all chains after one block, mixed to 64 bits",
-            semantics: Semantics {
-                linux: "no system calls",
-                windows: "no system calls",
-            },
+            semantics: Semantics::alike("no system calls"),
             test_only: false,
         }
     }
@@ -92,14 +82,9 @@ impl super::Workload for Operations {
 /// The parameters: which operations and types are measured.
 fn choices() -> [Parameter; 2] {
     [
-        choice(
-            "operations",
-            Operation::ALL.map(Operation::name).to_vec(),
-            "operations to measure",
-        ),
-        choice(
-            "types",
-            Kind::ALL.map(Kind::name).to_vec(),
+        Parameter::texts_of("operations", &Operation::ALL.map(Operation::name))
+            .described("operations to measure"),
+        Parameter::texts_of("types", &Kind::ALL.map(Kind::name)).described(
             "types of the numbers: integers of 32 and 64 bits, IEEE 754 binary32 and binary64",
         ),
     ]
@@ -112,19 +97,6 @@ fn requested(context: &Context<'_>) -> (Vec<Operation>, Vec<Kind>) {
         chosen(&texts("operations"), Operation::ALL, Operation::name),
         chosen(&texts("types"), Kind::ALL, Kind::name),
     )
-}
-
-fn choice(name: &'static str, all: Vec<&'static str>, description: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: Type::Texts,
-        default: json!(all),
-        unit: None,
-        minimum: None,
-        maximum: None,
-        choices: Some(all),
-        description,
-    }
 }
 
 /// What was named, each once, in the order of the catalog.

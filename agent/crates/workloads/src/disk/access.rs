@@ -9,7 +9,7 @@ use super::workdir::Workdir;
 use super::{entry, report};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
-use pentathlon_protocol::catalog::{self, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
 
 pub struct Access;
@@ -34,13 +34,15 @@ impl pentathlon_harness::Workload for Access {
                     "bytes read or written by one call; up to the size of the file, as in the \
                      paper",
                 ),
-                entry::texts("interface", &interface::NAMES, "the interfaces to measure"),
+                Parameter::texts_of("interface", &interface::NAMES).described(
+                    "the interfaces to measure",
+                ),
                 entry::limit_s(0.2),
                 entry::directory(),
             ],
             factors: vec![
-                entry::category("interface", "Interface"),
-                entry::bytes_factor("chunk_bytes", "Chunk size"),
+                Factor::category("interface", "Interface"),
+                Factor::bytes("chunk_bytes", "Chunk size"),
             ],
             metrics: vec![
                 entry::rate("read_first", "First read"),

@@ -3,9 +3,7 @@
 use super::workdir::Workdir;
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::disk::place;
-pub use pentathlon_protocol::catalog::parameter;
-use pentathlon_protocol::catalog::{Direction, Factor, Metric, Parameter, Type};
-use serde_json::json;
+use pentathlon_protocol::catalog::{Metric, Parameter};
 
 pub const AREA: &str = "disk";
 pub const PROOF: &str = "seed and size of the file, after every stamp that was read had been \
@@ -13,12 +11,7 @@ pub const PROOF: &str = "seed and size of the file, after every stamp that was r
 
 /// `directory`, which every workload of the area has.
 pub fn directory() -> Parameter {
-    parameter(
-        "directory",
-        Type::Text,
-        json!(""),
-        None,
-        None,
+    Parameter::text("directory", "").described(
         "absolute path of a directory on the file system to measure, such as a mounted remote one; \
          the files go into a private directory inside it, which is removed; empty: the scratch \
          directory",
@@ -27,73 +20,34 @@ pub fn directory() -> Parameter {
 
 /// `file_bytes`, where 0 stands for the paper's twice the memory.
 pub fn file_bytes(default: u64) -> Parameter {
-    parameter(
-        "file_bytes",
-        Type::Integer,
-        json!(default),
-        Some("B"),
-        Some((0.0, 17_592_186_044_416.0)),
-        "size of the file; 0 is twice the memory of the system, as in the paper, so that no cache \
-         can hold it",
-    )
+    Parameter::integer("file_bytes", default)
+        .unit("B")
+        .limits(0.0, 17_592_186_044_416.0)
+        .described(
+            "size of the file; 0 is twice the memory of the system, as in the paper, so that no \
+             cache can hold it",
+        )
 }
 
 pub fn limit_s(default: f64) -> Parameter {
-    parameter(
-        "limit_s",
-        Type::Number,
-        json!(default),
-        Some("s"),
-        Some((0.0, 86_400.0)),
-        "time after which a pass ends and its rate is that of what it did; 0: every pass goes \
-         through the whole file",
-    )
+    Parameter::number("limit_s", default)
+        .unit("s")
+        .limits(0.0, 86_400.0)
+        .described(
+            "time after which a pass ends and its rate is that of what it did; 0: every pass goes \
+             through the whole file",
+        )
 }
 
 pub fn chunks(default: &[u64], least: u64, description: &'static str) -> Parameter {
-    parameter(
-        "chunk_bytes",
-        Type::Integers,
-        json!(default),
-        Some("B"),
-        Some((least as f64, 4_294_967_296.0)),
-        description,
-    )
-}
-
-/// A list of texts out of `choices`; all of them by default.
-pub fn texts(name: &'static str, choices: &[&'static str], description: &'static str) -> Parameter {
-    Parameter {
-        choices: Some(choices.to_vec()),
-        ..parameter(name, Type::Texts, json!(choices), None, None, description)
-    }
-}
-
-pub fn category(name: &'static str, title: &'static str) -> Factor {
-    Factor {
-        name,
-        title,
-        unit: None,
-        scale: "category",
-    }
-}
-
-pub fn bytes_factor(name: &'static str, title: &'static str) -> Factor {
-    Factor {
-        name,
-        title,
-        unit: Some("B"),
-        scale: "log2",
-    }
+    Parameter::integers("chunk_bytes", default)
+        .unit("B")
+        .limits(least as f64, 4_294_967_296.0)
+        .described(description)
 }
 
 pub fn rate(id: &'static str, title: &'static str) -> Metric {
-    Metric {
-        id,
-        title,
-        unit: "MB/s",
-        direction: Direction::Higher,
-    }
+    Metric::higher(id, title, "MB/s")
 }
 
 /// The size of the file that the parameter `file_bytes` requests, in whole chunks of the longest.

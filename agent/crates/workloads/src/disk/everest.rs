@@ -9,9 +9,8 @@ use super::workdir::Workdir;
 use super::{entry, report};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 /// Which of the four tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,42 +66,22 @@ impl Everest {
     fn parameters(self) -> Vec<Parameter> {
         vec![
             entry::file_bytes(128 << 20),
-            entry::parameter(
-                "block_bytes",
-                Type::Integer,
-                json!(self.block_default()),
-                Some("B"),
-                Some((512.0, 67_108_864.0)),
-                "bytes read by one call",
-            ),
-            Parameter {
-                choices: Some(vec!["direct", "cached"]),
-                ..entry::parameter(
-                    "method",
-                    Type::Text,
-                    json!("direct"),
-                    None,
-                    None,
-                    "direct goes past the system's cache; cached goes through it, after the \
-                     file's own pages have been dropped",
-                )
-            },
+            Parameter::integer("block_bytes", self.block_default())
+                .unit("B")
+                .limits(512.0, 67_108_864.0)
+                .described("bytes read by one call"),
+            Parameter::text("method", "direct")
+                .choices(&["direct", "cached"])
+                .described(
+                    "direct goes past the system's cache; cached goes through it, after the file's \
+                     own pages have been dropped",
+                ),
             entry::limit_s(0.3),
             entry::directory(),
-            entry::parameter(
-                "device",
-                Type::Text,
-                json!(""),
-                None,
-                None,
+            Parameter::text("device", "").described(
                 "path of a block device to read instead of a file; it is opened for reading only",
             ),
-            entry::parameter(
-                "device_again",
-                Type::Text,
-                json!(""),
-                None,
-                None,
+            Parameter::text("device_again", "").described(
                 "the same path once more: a device that is not named twice is not touched",
             ),
         ]
@@ -110,12 +89,7 @@ impl Everest {
 
     fn metric(self) -> Metric {
         match self {
-            Self::AccessTime => Metric {
-                id: "time",
-                title: "Access time",
-                unit: "ms",
-                direction: Direction::Lower,
-            },
+            Self::AccessTime => Metric::lower("time", "Access time", "ms"),
             Self::Buffered => entry::rate("rate", "Buffered read"),
             Self::Linear => entry::rate("rate", "Linear read"),
             Self::Random => entry::rate("rate", "Random read"),
@@ -124,7 +98,7 @@ impl Everest {
 
     fn factors(self) -> Vec<Factor> {
         match self {
-            Self::Linear => vec![entry::category("position", "Position")],
+            Self::Linear => vec![Factor::category("position", "Position")],
             _ => vec![],
         }
     }

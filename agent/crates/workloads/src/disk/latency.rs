@@ -27,10 +27,5 @@ pub fn metrics() -> impl Iterator<Item = Metric> {
         ("latency_maximum", "Latency, maximum"),
     ]
     .into_iter()
-    .map(|(id, title)| Metric {
-        id,
-        title,
-        unit: "ns",
-        direction: Direction::Lower,
-    })
+    .map(|(id, title)| Metric::lower(id, title, "ns"))
 }

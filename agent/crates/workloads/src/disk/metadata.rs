@@ -8,9 +8,8 @@ use crate::cpu::checksum::of_words;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Random;
-use pentathlon_protocol::catalog::{self, Direction, Metric, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -29,39 +28,20 @@ impl pentathlon_harness::Workload for Metadata {
                       listed, renamed and removed; operations per second of each phase.",
             source: "beyond the papers; as file servers, mail stores and compilers work",
             parameters: vec![
-                entry::parameter(
-                    "files",
-                    Type::Integer,
-                    json!(2000),
-                    None,
-                    Some((1.0, 1e7)),
-                    "files in all directories together",
-                ),
-                entry::parameter(
-                    "directories",
-                    Type::Integer,
-                    json!(20),
-                    None,
-                    Some((1.0, 1e5)),
-                    "directories that they are spread over",
-                ),
-                entry::parameter(
-                    "content_bytes",
-                    Type::Integer,
-                    json!(512),
-                    Some("B"),
-                    Some((8.0, 1_048_576.0)),
-                    "bytes written to each file",
-                ),
+                Parameter::integer("files", 2000)
+                    .limits(1.0, 1e7)
+                    .described("files in all directories together"),
+                Parameter::integer("directories", 20)
+                    .limits(1.0, 1e5)
+                    .described("directories that they are spread over"),
+                Parameter::integer("content_bytes", 512)
+                    .unit("B")
+                    .limits(8.0, 1_048_576.0)
+                    .described("bytes written to each file"),
                 entry::directory(),
             ],
-            factors: vec![entry::category("operation", "Operation")],
-            metrics: vec![Metric {
-                id: "operations",
-                title: "Operations per second",
-                unit: "1/s",
-                direction: Direction::Higher,
-            }],
+            factors: vec![Factor::category("operation", "Operation")],
+            metrics: vec![Metric::higher("operations", "Operations per second", "1/s")],
             checksum: "files, their sizes and a sum of their contents, read back before they are \
                        removed",
             semantics: Semantics {

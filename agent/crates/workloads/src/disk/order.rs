@@ -12,7 +12,7 @@ use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Random;
 use pentathlon_os::disk::open::{read_at, How};
-use pentathlon_protocol::catalog::{self, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
 
 pub struct Order;
@@ -51,13 +51,13 @@ impl pentathlon_harness::Workload for Order {
                     "bytes read by one call; the paper looks for the read-ahead between 1 KiB and \
                      128 KiB",
                 ),
-                entry::texts("order", &ORDERS, "the orders to measure"),
+                Parameter::texts_of("order", &ORDERS).described("the orders to measure"),
                 entry::limit_s(0.2),
                 entry::directory(),
             ],
             factors: vec![
-                entry::category("order", "Order"),
-                entry::bytes_factor("chunk_bytes", "Chunk size"),
+                Factor::category("order", "Order"),
+                Factor::bytes("chunk_bytes", "Chunk size"),
             ],
             metrics: vec![entry::rate("rate", "Read rate")],
             checksum: entry::PROOF,

@@ -10,7 +10,7 @@ use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_os::disk::map::{boundary, Map};
 use pentathlon_os::disk::open::{read_at, write_at, How};
-use pentathlon_protocol::catalog::{self, Direction, Metric, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 
 pub struct Phases;
@@ -40,20 +40,20 @@ impl pentathlon_harness::Workload for Phases {
                     512,
                     "bytes changed at a time; the paper has 1 KiB to 64 MiB",
                 ),
-                entry::texts("interface", &INTERFACES, "the interfaces to measure"),
+                Parameter::texts_of("interface", &INTERFACES)
+                    .described("the interfaces to measure"),
                 entry::directory(),
             ],
             factors: vec![
-                entry::category("interface", "Interface"),
-                entry::category("phase", "Phase"),
-                entry::bytes_factor("chunk_bytes", "Chunk size"),
+                Factor::category("interface", "Interface"),
+                Factor::category("phase", "Phase"),
+                Factor::bytes("chunk_bytes", "Chunk size"),
             ],
-            metrics: vec![Metric {
-                id: "time",
-                title: "Time of the phase over the whole file",
-                unit: "s",
-                direction: Direction::Lower,
-            }],
+            metrics: vec![Metric::lower(
+                "time",
+                "Time of the phase over the whole file",
+                "s",
+            )],
             checksum: "seed and size of the file, after every byte had been compared with what \
                        the change makes of it",
             semantics: Semantics {

@@ -16,9 +16,8 @@ use pentathlon_harness::measure::{Context, Distribution, Failure, Histogram, Out
 use pentathlon_os::disk::uring::Queue as Ring;
 #[cfg(windows)]
 use pentathlon_os::queue::Queue as Ring;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub struct Queue;
 
@@ -30,12 +29,7 @@ const LATENCY: catalog::Histogram = latency::histogram("Time from request to com
 
 impl pentathlon_harness::Workload for Queue {
     fn describe(&self) -> catalog::Workload {
-        let mut metrics = vec![Metric {
-            id: "iops",
-            title: "Requests per second",
-            unit: "1/s",
-            direction: Direction::Higher,
-        }];
+        let mut metrics = vec![Metric::higher("iops", "Requests per second", "1/s")];
         metrics.extend(latency::metrics());
         catalog::Workload {
             id: "disk.queue",
@@ -47,34 +41,20 @@ impl pentathlon_harness::Workload for Queue {
             source: "beyond the papers; the usual measure of solid-state disks, as in fio",
             parameters: vec![
                 entry::file_bytes(64 << 20),
-                entry::parameter(
-                    "block_bytes",
-                    Type::Integer,
-                    json!(4096),
-                    Some("B"),
-                    Some((4096.0, 16_777_216.0)),
-                    "bytes of one request, a multiple of 4096",
-                ),
-                entry::parameter(
-                    "depth",
-                    Type::Integers,
-                    json!([1, 4, 16, 64]),
-                    None,
-                    Some((1.0, 4096.0)),
-                    "requests under way at once",
-                ),
-                entry::texts("operation", &OPERATIONS, "what the requests do"),
+                Parameter::integer("block_bytes", 4096)
+                    .unit("B")
+                    .limits(4096.0, 16_777_216.0)
+                    .described("bytes of one request, a multiple of 4096"),
+                Parameter::integers("depth", &[1, 4, 16, 64])
+                    .limits(1.0, 4096.0)
+                    .described("requests under way at once"),
+                Parameter::texts_of("operation", &OPERATIONS).described("what the requests do"),
                 entry::limit_s(0.3),
                 entry::directory(),
             ],
             factors: vec![
-                Factor {
-                    name: "depth",
-                    title: "Queue depth",
-                    unit: None,
-                    scale: "log2",
-                },
-                entry::category("operation", "Operation"),
+                Factor::new("depth", "Queue depth", None, "log2"),
+                Factor::category("operation", "Operation"),
             ],
             metrics,
             checksum: "seed and size of the file, after the stamp of every block that was read, \

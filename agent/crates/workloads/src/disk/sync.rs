@@ -7,9 +7,8 @@ use super::{entry, latency};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Distribution, Failure, Outcome, Reading};
 use pentathlon_os::disk::open::{self, How};
-use pentathlon_protocol::catalog::{self, Direction, Metric, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 use std::fs::File;
 use std::path::Path;
 
@@ -21,12 +20,11 @@ const LATENCY: catalog::Histogram = latency::histogram("Time of one call");
 
 impl pentathlon_harness::Workload for Sync {
     fn describe(&self) -> catalog::Workload {
-        let mut metrics = vec![Metric {
-            id: "rate",
-            title: "Writes made durable per second",
-            unit: "1/s",
-            direction: Direction::Higher,
-        }];
+        let mut metrics = vec![Metric::higher(
+            "rate",
+            "Writes made durable per second",
+            "1/s",
+        )];
         metrics.extend(latency::metrics());
         catalog::Workload {
             id: "disk.sync",
@@ -37,34 +35,23 @@ impl pentathlon_harness::Workload for Sync {
                       and call together.",
             source: "beyond the papers; fsync(2)",
             parameters: vec![
-                entry::parameter(
-                    "block_bytes",
-                    Type::Integer,
-                    json!(4096),
-                    Some("B"),
-                    Some((512.0, 67_108_864.0)),
-                    "bytes written before each call",
-                ),
-                entry::parameter(
-                    "calls",
-                    Type::Integer,
-                    json!(50),
-                    None,
-                    Some((1.0, 1e6)),
-                    "calls in one round",
-                ),
-                entry::texts("call", &CALLS, "the calls to measure"),
-                entry::texts(
-                    "pattern",
-                    &PATTERNS,
+                Parameter::integer("block_bytes", 4096)
+                    .unit("B")
+                    .limits(512.0, 67_108_864.0)
+                    .described("bytes written before each call"),
+                Parameter::integer("calls", 50)
+                    .limits(1.0, 1e6)
+                    .described("calls in one round"),
+                Parameter::texts_of("call", &CALLS).described("the calls to measure"),
+                Parameter::texts_of("pattern", &PATTERNS).described(
                     "append: each block makes the file longer, so that the call must write the \
                      file's size too; overwrite: blocks that exist",
                 ),
                 entry::directory(),
             ],
             factors: vec![
-                entry::category("call", "Call"),
-                entry::category("pattern", "Pattern"),
+                Factor::category("call", "Call"),
+                Factor::category("pattern", "Pattern"),
             ],
             metrics,
             checksum: "seed and bytes written, after the file had been compared with them",

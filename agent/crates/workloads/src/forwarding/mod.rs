@@ -4,8 +4,7 @@
 mod ndr;
 mod sweep;
 
-use pentathlon_protocol::catalog::{parameter, Factor, Parameter, Type};
-use serde_json::{json, Value};
+use pentathlon_protocol::catalog::{Factor, Parameter};
 
 pub const WORKLOADS: &[&dyn super::Workload] = &[&sweep::Sweep, &ndr::Ndr];
 
@@ -20,137 +19,78 @@ const SEMANTICS: pentathlon_protocol::catalog::Semantics =
 /// sequence.
 const SHORTEST: f64 = 64.0;
 
-fn frames(default: Value) -> Parameter {
-    parameter(
-        "frame_bytes",
-        Type::Integers,
-        default,
-        Some("B"),
-        Some((SHORTEST, 1518.0)),
-        "lengths of the Ethernet frames with their check sequence (RFC 2544, section 9); with \
+fn frames(default: &[u64]) -> Parameter {
+    Parameter::integers("frame_bytes", default)
+        .unit("B")
+        .limits(SHORTEST, 1518.0)
+        .described(
+            "lengths of the Ethernet frames with their check sequence (RFC 2544, section 9); with \
              IPv6 84 is the shortest",
-    )
+        )
 }
 
 /// Parameters that both workloads have.
 fn common() -> Vec<Parameter> {
     vec![
-        parameter(
-            "competitor",
-            Type::Texts,
-            json!(["none"]),
-            None,
-            None,
+        Parameter::texts("competitor", &["none"]).described(
             "what runs on the forwarder meanwhile: `none` or the id of a workload, with its \
              defaults",
         ),
-        parameter(
-            "copies",
-            Type::Integers,
-            json!([1]),
-            None,
-            Some((1.0, 64.0)),
-            "processes of the competitor at once",
-        ),
-        parameter(
-            "nice",
-            Type::Integers,
-            json!([0]),
-            None,
-            Some((-20.0, 19.0)),
-            "nice values of the competitor",
-        ),
-        Parameter {
-            choices: Some(vec!["other", "batch", "idle", "fifo", "rr"]),
-            ..parameter(
-                "scheduler",
-                Type::Texts,
-                json!(["other"]),
-                None,
-                None,
+        Parameter::integers("copies", &[1])
+            .limits(1.0, 64.0)
+            .described("processes of the competitor at once"),
+        Parameter::integers("nice", &[0])
+            .limits(-20.0, 19.0)
+            .described("nice values of the competitor"),
+        Parameter::texts("scheduler", &["other"])
+            .choices(&["other", "batch", "idle", "fifo", "rr"])
+            .described(
                 "scheduling policies of the competitor (sched(7)); `fifo` and `rr` with priority 1",
-            )
-        },
-        parameter(
-            "ip_versions",
-            Type::Integers,
-            json!([4]),
-            None,
-            Some((4.0, 6.0)),
-            "versions of the Internet Protocol, 4 and 6",
-        ),
-        Parameter {
-            choices: Some(vec!["own", "inline", "threaded"]),
-            ..parameter(
-                "steering",
-                Type::Texts,
-                json!(["own"]),
-                None,
-                None,
+            ),
+        Parameter::integers("ip_versions", &[4])
+            .limits(4.0, 6.0)
+            .described("versions of the Internet Protocol, 4 and 6"),
+        Parameter::texts("steering", &["own"])
+            .choices(&["own", "inline", "threaded"])
+            .described(
                 "who handles received packets: `own` the forwarder's own CPU, as soft interrupts \
-                 (receive packet steering in a namespace); `inline` the sender's CPU; `threaded` \
-                 a kernel thread on the forwarder's CPU (threaded NAPI)",
-            )
-        },
-        parameter(
-            "routes",
-            Type::Integers,
-            json!([0]),
-            None,
-            Some((0.0, 1_000_000.0)),
-            "routes in the forwarder's table beside the two that are used",
-        ),
-        parameter(
-            "budgets",
-            Type::Integers,
-            json!([0]),
-            None,
-            Some((0.0, 1_000_000.0)),
-            "packets that one run of the receive soft interrupt handles \
+                 (receive packet steering in a namespace); `inline` the sender's CPU; `threaded` a \
+                 kernel thread on the forwarder's CPU (threaded NAPI)",
+            ),
+        Parameter::integers("routes", &[0])
+            .limits(0.0, 1_000_000.0)
+            .described("routes in the forwarder's table beside the two that are used"),
+        Parameter::integers("budgets", &[0])
+            .limits(0.0, 1_000_000.0)
+            .described(
+                "packets that one run of the receive soft interrupt handles \
                  (net.core.netdev_budget); 0: as the forwarder has it",
-        ),
-        parameter(
-            "firewall_rules",
-            Type::Integers,
-            json!([0]),
-            None,
-            Some((0.0, 100_000.0)),
-            "rules that every forwarded packet passes without a match (nft(8))",
-        ),
-        Parameter {
-            choices: Some(vec![
+            ),
+        Parameter::integers("firewall_rules", &[0])
+            .limits(0.0, 100_000.0)
+            .described("rules that every forwarded packet passes without a match (nft(8))"),
+        Parameter::text("transmit_backend", "send")
+            .choices(&[
                 "best", "send", "sendmmsg", "packet", "afxdp", "live", "pktgen",
-            ]),
-            ..parameter(
-                "transmit_backend",
-                Type::Text,
-                json!("send"),
-                None,
-                None,
+            ])
+            .described(
                 "how the generator hands packets to its system: one send(2) each, sendmmsg(2), a \
                  packet socket past the queueing discipline, an AF_XDP socket, frames that a \
                  program in the kernel makes and another takes (live frames), or the kernel's own \
                  generator; `best`: the first that works of live, packet, sendmmsg and send; but \
                  with send and live, packets are received in batches that share a time",
-            )
-        },
-        parameter(
-            "ramp_s",
-            Type::Number,
-            json!(0.0),
-            Some("s"),
-            Some((0.0, 600.0)),
-            "a flow begins so long before what is measured of it; its packets until then count for \
-             nothing",
-        ),
-        parameter(
-            "lateness_limit_ms",
-            Type::Number,
-            json!(10.0),
-            Some("ms"),
-            Some((0.001, 60_000.0)),
-            "a trial is invalid if more than 1 % of its packets leave later than this",
-        ),
+            ),
+        Parameter::number("ramp_s", 0.0)
+            .unit("s")
+            .limits(0.0, 600.0)
+            .described(
+                "a flow begins so long before what is measured of it; its packets until then count \
+                 for nothing",
+            ),
+        Parameter::number("lateness_limit_ms", 10.0)
+            .unit("ms")
+            .limits(0.001, 60_000.0)
+            .described("a trial is invalid if more than 1 % of its packets leave later than this"),
     ]
 }
 

@@ -1,8 +1,7 @@
 //! `forwarding.ndr`: the highest rate that is forwarded without loss (RFC 2544, section 26.1).
 
 use super::{common, frames, settings, SEMANTICS};
-use pentathlon_protocol::catalog::{self, parameter, Direction, Factor, Metric, Parameter, Type};
-use serde_json::json;
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter};
 use Direction::{Higher, Lower};
 
 pub struct Ndr;
@@ -44,47 +43,28 @@ impl pentathlon_harness::BetweenHosts for Ndr {
 fn parameters() -> Vec<Parameter> {
     let mut parameters = vec![
         // RFC 2544, section 9.1.
-        frames(json!([64, 128, 256, 512, 1024, 1280, 1518])),
-        parameter(
-            "highest_kpps",
-            Type::Number,
-            json!(400.0),
-            Some("1000/s"),
-            Some((1.0, 20_000.0)),
-            "where the search begins, in thousands of packets per second",
-        ),
-        parameter(
-            "resolution_percent",
-            Type::Number,
-            json!(2.0),
-            Some("%"),
-            Some((0.1, 50.0)),
-            "the search ends when the rates that pass and fail are so close, of `highest_kpps`",
-        ),
-        parameter(
-            "partial_percent",
-            Type::Number,
-            json!(0.5),
-            Some("%"),
-            Some((0.0, 50.0)),
-            "loss that the partial-drop rate allows",
-        ),
-        parameter(
-            "trials",
-            Type::Integer,
-            json!(3),
-            None,
-            Some((1.0, 20.0)),
-            "trials of a rate: it passes if most of them do",
-        ),
-        parameter(
-            "duration_s",
-            Type::Number,
-            json!(1.0),
-            Some("s"),
-            Some((0.1, 3600.0)),
-            "length of a trial; RFC 2544 takes 60 s",
-        ),
+        frames(&[64, 128, 256, 512, 1024, 1280, 1518]),
+        Parameter::number("highest_kpps", 400.0)
+            .unit("1000/s")
+            .limits(1.0, 20_000.0)
+            .described("where the search begins, in thousands of packets per second"),
+        Parameter::number("resolution_percent", 2.0)
+            .unit("%")
+            .limits(0.1, 50.0)
+            .described(
+                "the search ends when the rates that pass and fail are so close, of `highest_kpps`",
+            ),
+        Parameter::number("partial_percent", 0.5)
+            .unit("%")
+            .limits(0.0, 50.0)
+            .described("loss that the partial-drop rate allows"),
+        Parameter::integer("trials", 3)
+            .limits(1.0, 20.0)
+            .described("trials of a rate: it passes if most of them do"),
+        Parameter::number("duration_s", 1.0)
+            .unit("s")
+            .limits(0.1, 3600.0)
+            .described("length of a trial; RFC 2544 takes 60 s"),
     ];
     parameters.extend(common());
     parameters

@@ -1,8 +1,7 @@
 //! `forwarding.sweep`: what becomes of packets, and of the forwarder's CPU, over offered load.
 
 use super::{common, frames, settings, SEMANTICS};
-use pentathlon_protocol::catalog::{self, parameter, Direction, Factor, Metric, Parameter, Type};
-use serde_json::json;
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter};
 use Direction::{Higher, Lower};
 
 pub struct Sweep;
@@ -92,64 +91,38 @@ impl pentathlon_harness::BetweenHosts for Sweep {
 
 fn parameters() -> Vec<Parameter> {
     let mut parameters = vec![
-        parameter(
-            "offered_kpps",
-            Type::Integers,
-            json!(LOADS),
-            Some("1000/s"),
-            Some((1.0, 20_000.0)),
-            "offered loads, in thousands of packets per second",
-        ),
-        Parameter {
-            choices: Some(vec!["listed", "automatic"]),
-            ..parameter(
-                "loads",
-                Type::Text,
-                json!("listed"),
-                None,
-                None,
+        Parameter::integers("offered_kpps", &LOADS)
+            .unit("1000/s")
+            .limits(1.0, 20_000.0)
+            .described("offered loads, in thousands of packets per second"),
+        Parameter::text("loads", "listed")
+            .choices(&["listed", "automatic"])
+            .described(
                 "`listed`: those of offered_kpps; `automatic`: shares of the highest load that the \
                  system forwards, which a short search finds first",
-            )
-        },
-        parameter(
-            "highest_kpps",
-            Type::Number,
-            json!(1000.0),
-            Some("1000/s"),
-            Some((1.0, 20_000.0)),
-            "where the search for the highest load begins, in thousands of packets per second",
-        ),
-        frames(json!([64])),
-        parameter(
-            "duration_s",
-            Type::Number,
-            json!(5.0),
-            Some("s"),
-            Some((0.2, 3600.0)),
-            "length of a trial; the study takes 30 s",
-        ),
-        parameter(
-            "lead_s",
-            Type::Number,
-            json!(2.0),
-            Some("s"),
-            Some((0.0, 60.0)),
-            "how long before the flow the competitor starts",
-        ),
-        Parameter {
-            choices: Some(vec!["idle", "other", "none"]),
-            ..parameter(
-                "cpu_hog",
-                Type::Text,
-                json!("idle"),
-                None,
-                None,
+            ),
+        Parameter::number("highest_kpps", 1000.0)
+            .unit("1000/s")
+            .limits(1.0, 20_000.0)
+            .described(
+                "where the search for the highest load begins, in thousands of packets per second",
+            ),
+        frames(&[64]),
+        Parameter::number("duration_s", 5.0)
+            .unit("s")
+            .limits(0.2, 3600.0)
+            .described("length of a trial; the study takes 30 s"),
+        Parameter::number("lead_s", 2.0)
+            .unit("s")
+            .limits(0.0, 60.0)
+            .described("how long before the flow the competitor starts"),
+        Parameter::text("cpu_hog", "idle")
+            .choices(&["idle", "other", "none"])
+            .described(
                 "scheduling policy of the CPU hog that measures the CPU that is left, beside a \
                  second flow of each trial: `idle` takes what nobody wants, `other` competes; \
                  `none`: there is no such flow",
-            )
-        },
+            ),
     ];
     parameters.extend(common());
     parameters

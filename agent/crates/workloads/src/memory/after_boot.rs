@@ -10,12 +10,7 @@ pub struct AfterBoot;
 
 impl pentathlon_harness::Workload for AfterBoot {
     fn describe(&self) -> catalog::Workload {
-        let metric = |id, title, direction| Metric {
-            id,
-            title,
-            unit: "MB",
-            direction,
-        };
+        let metric = |id, title, direction| Metric::new(id, title, "MB", direction);
         catalog::Workload {
             id: "memory.after_boot",
             area: "memory",

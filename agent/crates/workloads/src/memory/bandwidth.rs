@@ -8,9 +8,8 @@ use super::{pattern, sizes, smaps};
 use bodies::{Copy, Read, Write};
 use pentathlon_harness::measure::{Context, Failure, Quantity};
 use pentathlon_os::region::Pages;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub struct Bandwidth {
     id: &'static str,
@@ -73,35 +72,16 @@ impl pentathlon_harness::Workload for Bandwidth {
             source: self.source,
             parameters: vec![
                 sizes::parameter(),
-                Parameter {
-                    name: "variants",
-                    kind: Type::Texts,
-                    default: json!(["vector", "scalar"]),
-                    unit: None,
-                    minimum: None,
-                    maximum: None,
-                    choices: Some(VARIANTS.to_vec()),
-                    description:
-                        "vector: the widest vector instructions that the CPU and the \
-                                  system offer, named in the log; scalar: 64-bit loads and \
-                                  stores; or one instruction set of x86-64, or of 64-bit ARM (neon)",
-                },
+                Parameter::texts("variants", &["vector", "scalar"])
+                    .choices(&VARIANTS)
+                    .described(
+                        "vector: the widest vector instructions that the CPU and the system offer, \
+                         named in the log; scalar: 64-bit loads and stores; or one instruction set \
+                         of x86-64, or of 64-bit ARM (neon)",
+                    ),
             ],
-            factors: vec![
-                sizes::factor(),
-                Factor {
-                    name: "variant",
-                    title: "instructions",
-                    unit: None,
-                    scale: "category",
-                },
-            ],
-            metrics: vec![Metric {
-                id: "bandwidth",
-                title: self.metric,
-                unit: "MB/s",
-                direction: Direction::Higher,
-            }],
+            factors: vec![sizes::factor(), Factor::category("variant", "instructions")],
+            metrics: vec![Metric::higher("bandwidth", self.metric, "MB/s")],
             checksum: self.checksum,
             semantics: Semantics {
                 linux: "private anonymous memory with the pages that the system gives by default, \

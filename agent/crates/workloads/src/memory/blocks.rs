@@ -3,7 +3,7 @@
 use super::worker_blocks::{self, Access, WorkerBlocks};
 use super::{kernels, sizes};
 use pentathlon_harness::measure::{Context, Failure};
-use pentathlon_protocol::catalog::{self, Direction, Metric, Parameter, Semantics};
+use pentathlon_protocol::catalog::{self, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -30,24 +30,14 @@ pub fn bandwidths() -> Vec<Metric> {
         ("write", "Write bandwidth"),
         ("copy", "Copy bandwidth"),
     ];
-    let metric = |(id, title)| Metric {
-        id,
-        title,
-        unit: "MB/s",
-        direction: Direction::Higher,
-    };
+    let metric = |(id, title)| Metric::higher(id, title, "MB/s");
     titles.map(metric).into()
 }
 
 impl pentathlon_harness::Workload for Blocks {
     fn describe(&self) -> catalog::Workload {
         let mut metrics = bandwidths();
-        metrics.push(Metric {
-            id: "random",
-            title: "Random loads",
-            unit: "Maccesses/s",
-            direction: Direction::Higher,
-        });
+        metrics.push(Metric::higher("random", "Random loads", "Maccesses/s"));
         catalog::Workload {
             id: "memory.blocks",
             area: "memory",

@@ -6,7 +6,7 @@ use super::{second_cache, sizes as blocks};
 use crate::opt_level;
 use pentathlon_code::Level;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Metric, Parameter, Semantics};
+use pentathlon_protocol::catalog::{self, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -14,12 +14,7 @@ pub struct CodePlusData;
 
 impl pentathlon_harness::Workload for CodePlusData {
     fn describe(&self) -> catalog::Workload {
-        let metric = |id, title| Metric {
-            id,
-            title,
-            unit: "MB/s",
-            direction: Direction::Higher,
-        };
+        let metric = |id, title| Metric::higher(id, title, "MB/s");
         catalog::Workload {
             id: "memory.code_plus_data",
             area: "memory",

@@ -5,9 +5,8 @@ use crate::opt_level;
 use pentathlon_code::{expected, run, Function, Level, State};
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_os::code::Copies;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 use std::io;
 
 pub struct CodeSize;
@@ -30,36 +29,25 @@ impl pentathlon_harness::Workload for CodeSize {
                       byte of code rises where a cache can no longer hold the code.",
             source: "venkata2003 §3.2 and §7.1 (resident code), with code in the place of data",
             parameters: vec![
-                Parameter {
-                    name: "code_bytes",
-                    kind: Type::Integers,
-                    default: json!(sizes()),
-                    unit: Some("B"),
-                    minimum: Some(4096.0),
-                    maximum: Some((64u64 << 20) as f64),
-                    choices: None,
-                    description:
-                        "sizes of the code: whole functions of about 1 or 2 KiB that have \
-                                  at most so many bytes",
-                },
+                Parameter::integers("code_bytes", &sizes())
+                    .unit("B")
+                    .limits(4096.0, (64u64 << 20) as f64)
+                    .described(
+                        "sizes of the code: whole functions of about 1 or 2 KiB that have at most \
+                         so many bytes",
+                    ),
                 second_cache::parameter(),
                 opt_level::every(),
             ],
             factors: vec![
-                Factor {
-                    name: "code_bytes",
-                    title: "code size",
-                    unit: Some("B"),
-                    scale: "linear",
-                },
+                Factor::new("code_bytes", "code size", Some("B"), "linear"),
                 opt_level::factor(),
             ],
-            metrics: vec![Metric {
-                id: "time",
-                title: "Time per byte of code executed",
-                unit: "ns",
-                direction: Direction::Lower,
-            }],
+            metrics: vec![Metric::lower(
+                "time",
+                "Time per byte of code executed",
+                "ns",
+            )],
             checksum:
                 "exclusive or of the four numbers that one pass over the code makes of 1, 2, \
                        3 and 4; every batch must yield what its number of passes yields when \

@@ -4,7 +4,7 @@ use super::blocks::{self, ACCESSES};
 use super::sizes;
 use super::worker_blocks::WorkerBlocks;
 use pentathlon_harness::measure::{Context, Failure, Reading};
-use pentathlon_protocol::catalog::{self, Direction, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -15,12 +15,7 @@ const ACCESS_NS: f64 = 1e6;
 
 impl pentathlon_harness::Workload for Faults {
     fn describe(&self) -> catalog::Workload {
-        let metric = |id, title| Metric {
-            id,
-            title,
-            unit: "1/s",
-            direction: Direction::Lower,
-        };
+        let metric = |id, title| Metric::lower(id, title, "1/s");
         catalog::Workload {
             id: "memory.faults",
             area: "memory",
@@ -30,16 +25,10 @@ impl pentathlon_harness::Workload for Faults {
             source: "martinovic2012 §4.1, Tab. 1, 3 and 10 (Performance Monitor beside PCMark05)",
             parameters: vec![
                 blocks::sizes_parameter(),
-                Parameter {
-                    name: "window_ms",
-                    kind: Type::Integer,
-                    default: json!(500),
-                    unit: Some("ms"),
-                    minimum: Some(1.0),
-                    maximum: Some(600_000.0),
-                    choices: None,
-                    description: "shortest time for which the set is repeated in one round",
-                },
+                Parameter::integer("window_ms", 500)
+                    .unit("ms")
+                    .limits(1.0, 600_000.0)
+                    .described("shortest time for which the set is repeated in one round"),
             ],
             factors: vec![],
             metrics: vec![

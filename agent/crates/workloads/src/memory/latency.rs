@@ -5,9 +5,8 @@ use super::kernels::Chain;
 use super::{sizes, smaps};
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_os::region::{Pages, ALIGNMENT};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub struct Latency;
 
@@ -23,44 +22,19 @@ impl pentathlon_harness::Workload for Latency {
             source: "venkata2003 §3.1; lmbench lat_mem_rd",
             parameters: vec![
                 sizes::parameter(),
-                Parameter {
-                    name: "stride_bytes",
-                    kind: Type::Integer,
-                    default: json!(sizes::LINE_BYTES),
-                    unit: Some("B"),
-                    minimum: Some(sizes::LINE_BYTES as f64),
-                    maximum: Some((1u64 << 20) as f64),
-                    choices: None,
-                    description: "distance of the addresses, rounded up to whole cache lines of \
-                                  64 B",
-                },
-                Parameter {
-                    name: "pages",
-                    kind: Type::Texts,
-                    default: json!(["base", "huge"]),
-                    unit: None,
-                    minimum: None,
-                    maximum: None,
-                    choices: Some(vec!["base", "huge"]),
-                    description: "base: the smallest pages; huge: transparent huge pages, \
-                                  measured only where the system shows that it uses them",
-                },
+                Parameter::integer("stride_bytes", sizes::LINE_BYTES as u64)
+                    .unit("B")
+                    .limits(sizes::LINE_BYTES as f64, (1u64 << 20) as f64)
+                    .described(
+                        "distance of the addresses, rounded up to whole cache lines of 64 B",
+                    ),
+                Parameter::texts_of("pages", &["base", "huge"]).described(
+                    "base: the smallest pages; huge: transparent huge pages, measured only where \
+                     the system shows that it uses them",
+                ),
             ],
-            factors: vec![
-                sizes::factor(),
-                Factor {
-                    name: "pages",
-                    title: "pages",
-                    unit: None,
-                    scale: "category",
-                },
-            ],
-            metrics: vec![Metric {
-                id: "time",
-                title: "Time per access",
-                unit: "ns",
-                direction: Direction::Lower,
-            }],
+            factors: vec![sizes::factor(), Factor::category("pages", "pages")],
+            metrics: vec![Metric::lower("time", "Time per access", "ns")],
             checksum: "wrapping sum over the ring of each line's place (from 1) times the number \
                        of the line that follows (from 1); every batch must end at the line that \
                        its number of loads leads to",

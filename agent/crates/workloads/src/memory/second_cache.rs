@@ -3,8 +3,7 @@
 
 use super::levels::caches::{self, Cache};
 use pentathlon_harness::measure::Context;
-use pentathlon_protocol::catalog::{Parameter, Type};
-use serde_json::json;
+use pentathlon_protocol::catalog::Parameter;
 
 /// Parts of the cache that are sizes, in eighths.
 const EIGHTHS: [u64; 10] = [5, 6, 7, 8, 9, 10, 11, 12, 14, 16];
@@ -12,17 +11,10 @@ const EIGHTHS: [u64; 10] = [5, 6, 7, 8, 9, 10, 11, 12, 14, 16];
 const DOUBLED: u64 = 1 << 20;
 
 pub fn parameter() -> Parameter {
-    Parameter {
-        name: "follow_cache",
-        kind: Type::Boolean,
-        default: json!(true),
-        unit: None,
-        minimum: None,
-        maximum: None,
-        choices: None,
-        description: "whether sizes around the second cache that the processor claims are \
-                      measured too: by eighths of it, from five eighths to twice its size",
-    }
+    Parameter::boolean("follow_cache", true).described(
+        "whether sizes around the second cache that the processor claims are measured too: by \
+         eighths of it, from five eighths to twice its size",
+    )
 }
 
 /// The sizes that were requested and, unless that was refused, those around the cache; ascending

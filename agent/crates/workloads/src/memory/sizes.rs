@@ -1,7 +1,6 @@
 //! The parameter `block_bytes`.
 
-use pentathlon_protocol::catalog::{Factor, Parameter, Type};
-use serde_json::json;
+use pentathlon_protocol::catalog::{Factor, Parameter};
 
 /// Blocks are whole cache lines of this many bytes.
 pub const LINE_BYTES: usize = 64;
@@ -12,26 +11,17 @@ const LARGEST_LOG2: u32 = 29;
 
 pub fn parameter() -> Parameter {
     let default: Vec<u64> = (SMALLEST_LOG2..=LARGEST_LOG2).map(|log| 1 << log).collect();
-    Parameter {
-        name: "block_bytes",
-        kind: Type::Integers,
-        default: json!(default),
-        unit: Some("B"),
-        minimum: Some(1024.0),
-        maximum: Some((1u64 << 40) as f64),
-        choices: None,
-        description: "sizes of the block; each is rounded up to whole cache lines of 64 B, and \
-                      the case states the rounded size",
-    }
+    Parameter::integers("block_bytes", &default)
+        .unit("B")
+        .limits(1024.0, (1u64 << 40) as f64)
+        .described(
+            "sizes of the block; each is rounded up to whole cache lines of 64 B, and the case \
+             states the rounded size",
+        )
 }
 
 pub fn factor() -> Factor {
-    Factor {
-        name: "block_bytes",
-        title: "block size",
-        unit: Some("B"),
-        scale: "log2",
-    }
+    Factor::bytes("block_bytes", "block size")
 }
 
 /// The sizes requested, rounded up to whole lines; each once, in the order given.

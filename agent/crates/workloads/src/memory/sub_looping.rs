@@ -3,9 +3,8 @@
 use super::available;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_os::region::{Pages, Region};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub struct SubLooping;
 
@@ -14,21 +13,10 @@ const ELEMENT: usize = size_of::<u32>();
 impl pentathlon_harness::Workload for SubLooping {
     fn describe(&self) -> catalog::Workload {
         let pieces: Vec<u64> = (10..=25).map(|log| 1 << log).collect();
-        let bytes = |name, default, description| Parameter {
-            name,
-            kind: Type::Integers,
-            default,
-            unit: Some("B"),
-            minimum: Some(1024.0),
-            maximum: Some((1u64 << 34) as f64),
-            choices: None,
-            description,
-        };
-        let factor = |name, title| Factor {
-            name,
-            title,
-            unit: Some("B"),
-            scale: "log2",
+        let bytes = |name, default: &[u64]| {
+            Parameter::integers(name, default)
+                .unit("B")
+                .limits(1024.0, (1u64 << 34) as f64)
         };
         catalog::Workload {
             id: "memory.sub_looping",
@@ -38,39 +26,23 @@ impl pentathlon_harness::Workload for SubLooping {
                       piece, then all over the next, for pieces from 1 KiB to the whole.",
             source: "venkata2003 §3.3 and §7.1, Fig. 4 to 6 and 37",
             parameters: vec![
-                bytes(
-                    "total_bytes",
-                    json!([8u64 << 20, 32u64 << 20]),
-                    "sizes of the array",
-                ),
-                bytes(
-                    "piece_bytes",
-                    json!(pieces),
+                bytes("total_bytes", &[8 << 20, 32 << 20]).described("sizes of the array"),
+                bytes("piece_bytes", &pieces).described(
                     "sizes of a piece; those larger than the array are left out, those that do not \
                      divide it are unsupported",
                 ),
-                Parameter {
-                    name: "passes",
-                    kind: Type::Integer,
-                    default: json!(40),
-                    unit: None,
-                    minimum: Some(1.0),
-                    maximum: Some(1e9),
-                    choices: None,
-                    description: "passes over each piece; the paper makes 1000, and of 40 the \
-                                  first, which may find its piece in no cache, is a fortieth",
-                },
+                Parameter::integer("passes", 40)
+                    .limits(1.0, 1e9)
+                    .described(
+                        "passes over each piece; the paper makes 1000, and of 40 the first, which \
+                         may find its piece in no cache, is a fortieth",
+                    ),
             ],
             factors: vec![
-                factor("total_bytes", "array size"),
-                factor("piece_bytes", "piece size"),
+                Factor::bytes("total_bytes", "array size"),
+                Factor::bytes("piece_bytes", "piece size"),
             ],
-            metrics: vec![Metric {
-                id: "time",
-                title: "Time per element and pass",
-                unit: "ns",
-                direction: Direction::Lower,
-            }],
+            metrics: vec![Metric::lower("time", "Time per element and pass", "ns")],
             checksum: "wrapping sum of the array after the last pass: in every piece, element j \
                        holds j plus the number of the pass, from 0",
             semantics: Semantics {

@@ -8,9 +8,8 @@ use super::{pattern, worker_pool};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Body, Context, Failure, Reading};
 use pentathlon_os::region::Pages;
-use pentathlon_protocol::catalog::{Factor, Parameter, Type};
+use pentathlon_protocol::catalog::{Factor, Parameter};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 /// What is done with the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,27 +34,15 @@ impl Access {
 }
 
 pub fn parameter() -> Parameter {
-    Parameter {
-        name: "threads",
-        kind: Type::Texts,
-        default: json!(["one", "all"]),
-        unit: None,
-        minimum: None,
-        maximum: None,
-        choices: Some(vec!["one", "all"]),
-        description: "one: a single thread; all: a thread on each CPU that the agent may use, \
-                      with blocks of its own; rates are added up, and of latencies the mean is \
-                      taken; unsupported beside one where there is a single CPU",
-    }
+    Parameter::texts_of("threads", &["one", "all"]).described(
+        "one: a single thread; all: a thread on each CPU that the agent may use, with blocks of \
+         its own; rates are added up, and of latencies the mean is taken; unsupported beside one \
+         where there is a single CPU",
+    )
 }
 
 pub fn factor() -> Factor {
-    Factor {
-        name: "threads",
-        title: "threads",
-        unit: None,
-        scale: "category",
-    }
+    Factor::category("threads", "threads")
 }
 
 /// Why `all` is left out.

@@ -5,7 +5,7 @@ use super::{directory, entry};
 use crate::opt_level;
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::descriptor;
-use pentathlon_protocol::catalog::{self, Factor, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
 
 pub struct CreateDelete;
@@ -24,11 +24,9 @@ impl pentathlon_harness::Workload for CreateDelete {
             summary: "A new empty file is made in the scratch directory, closed and removed.",
             source: entry::CALLS,
             parameters: vec![
-                entry::texts(
-                    "mode",
-                    MODES,
-                    "default: opened with O_RDWR|O_CREAT; synchronous: also with O_SYNC, as in \
-                     the paper",
+                Parameter::texts_of("mode", MODES).described(
+                    "default: opened with O_RDWR|O_CREAT; synchronous: also with O_SYNC, as in the \
+                     paper",
                 ),
                 opt_level::parameter(&opt_level::OWN),
             ],

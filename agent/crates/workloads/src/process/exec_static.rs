@@ -10,7 +10,7 @@ use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_harness::{EXIT_STATUS, EXIT_VERB};
 #[cfg(unix)]
 use pentathlon_os::child::{self, Child, Exit};
-use pentathlon_protocol::catalog::{self, Factor, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 #[cfg(any(unix, windows))]
 use pentathlon_protocol::Case;
 #[cfg(unix)]
@@ -32,11 +32,9 @@ impl pentathlon_harness::Workload for ExecStatic {
                       argument that lets it end at once; its end is waited for. What it costs \
                       beyond process.fork_exec, whose program has 188 bytes, is the program's.",
             source: "McVoy and Staelin 1996, lmbench lat_proc exec; POSIX.1-2017, posix_spawn",
-            parameters: vec![entry::texts(
-                "start",
-                STARTS,
-                "fork: fork and execve; posix_spawn: by the C library, which copies no page \
-                 tables (vfork)",
+            parameters: vec![Parameter::texts_of("start", STARTS).described(
+                "fork: fork and execve; posix_spawn: by the C library, which copies no page tables \
+                 (vfork)",
             )],
             factors: vec![Factor::category("start", "started by")],
             metrics: entry::time("Time per start, exit and wait"),

@@ -7,7 +7,7 @@ use crate::opt_level;
 use pentathlon_code::Level;
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::child;
-use pentathlon_protocol::catalog::{self, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
 
 pub struct ForkWait;
@@ -24,18 +24,17 @@ impl pentathlon_harness::Workload for ForkWait {
             summary: "A process forks, the child exits at once, the parent waits for it.",
             source: entry::CALLS,
             parameters: vec![
-                entry::integers(
-                    "resident_bytes",
-                    &[0],
-                    Some("B"),
-                    (0, 1 << 36),
-                    "touched memory that the process holds beside the agent's own: fork copies \
-                     its page tables",
-                ),
+                Parameter::integers("resident_bytes", &[0])
+                    .unit("B")
+                    .limits(0.0, (1u64 << 36) as f64)
+                    .described(
+                        "touched memory that the process holds beside the agent's own: fork copies \
+                         its page tables",
+                    ),
                 opt_level::parameter(&opt_level::OWN),
             ],
             factors: vec![
-                entry::bytes("resident_bytes", "touched memory"),
+                Factor::bytes("resident_bytes", "touched memory"),
                 opt_level::factor(),
             ],
             metrics: entry::time("Time per fork, exit and wait"),

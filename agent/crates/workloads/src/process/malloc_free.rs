@@ -5,7 +5,7 @@ use super::entry;
 use crate::opt_level;
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::heap;
-use pentathlon_protocol::catalog::{self, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
 
 pub struct MallocFree;
@@ -20,16 +20,13 @@ impl pentathlon_harness::Workload for MallocFree {
                       is freed.",
             source: entry::CALLS,
             parameters: vec![
-                entry::integers(
-                    "bytes",
-                    &[4],
-                    Some("B"),
-                    (1, 1 << 30),
-                    "sizes of the block; the paper's is 4",
-                ),
+                Parameter::integers("bytes", &[4])
+                    .unit("B")
+                    .limits(1.0, (1u64 << 30) as f64)
+                    .described("sizes of the block; the paper's is 4"),
                 opt_level::parameter(&opt_level::OWN),
             ],
-            factors: vec![entry::bytes("bytes", "block size"), opt_level::factor()],
+            factors: vec![Factor::bytes("bytes", "block size"), opt_level::factor()],
             metrics: entry::time("Time per malloc and free"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {

@@ -8,7 +8,7 @@ use super::entry;
 use pentathlon_harness::measure::{Context, Failure};
 #[cfg(any(unix, windows))]
 use pentathlon_os::mmap::{is_mapped, page_bytes, Mapping};
-use pentathlon_protocol::catalog::{self, Factor, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 #[cfg(any(unix, windows))]
 use pentathlon_protocol::Case;
 #[cfg(any(unix, windows))]
@@ -30,36 +30,25 @@ impl pentathlon_harness::Workload for MmapMunmap {
                       is written to, and it is unmapped.",
             source: "McVoy and Staelin 1996, lmbench lat_mmap",
             parameters: vec![
-                entry::texts(
-                    "backing",
-                    BACKINGS,
+                Parameter::texts_of("backing", BACKINGS).described(
                     "anonymous: new private memory; file: a file in the page cache, shared",
                 ),
-                entry::integers(
-                    "bytes",
-                    &[1 << 20],
-                    Some("B"),
-                    (1, 1 << 32),
-                    "lengths of the mapping",
-                ),
-                entry::integers(
-                    "touched_percent",
-                    &[0, 10],
-                    Some("%"),
-                    (0, 100),
-                    "share of the mapping whose pages are written to, from its beginning; \
-                     lmbench's is 10",
-                ),
+                Parameter::integers("bytes", &[1 << 20])
+                    .unit("B")
+                    .limits(1.0, (1u64 << 32) as f64)
+                    .described("lengths of the mapping"),
+                Parameter::integers("touched_percent", &[0, 10])
+                    .unit("%")
+                    .limits(0.0, 100.0)
+                    .described(
+                        "share of the mapping whose pages are written to, from its beginning; \
+                         lmbench's is 10",
+                    ),
             ],
             factors: vec![
                 Factor::category("backing", "backing"),
-                entry::bytes("bytes", "length"),
-                catalog::Factor {
-                    name: "touched_percent",
-                    title: "share touched",
-                    unit: Some("%"),
-                    scale: "linear",
-                },
+                Factor::bytes("bytes", "length"),
+                Factor::new("touched_percent", "share touched", Some("%"), "linear"),
             ],
             metrics: entry::time("Time per mmap and munmap"),
             checksum: entry::ONE_CORRECT_CALL,

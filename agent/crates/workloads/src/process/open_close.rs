@@ -5,9 +5,8 @@ use super::{directory, entry};
 use crate::opt_level;
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::descriptor;
-use pentathlon_protocol::catalog::{self, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub struct OpenClose;
 
@@ -22,16 +21,9 @@ impl pentathlon_harness::Workload for OpenClose {
             summary: "An existing empty file in the scratch directory is opened and closed.",
             source: entry::CALLS,
             parameters: vec![
-                Parameter {
-                    name: "flags",
-                    kind: Type::Text,
-                    default: json!("paper"),
-                    unit: None,
-                    minimum: None,
-                    maximum: None,
-                    choices: Some(vec!["paper", "read_only"]),
-                    description: "paper: O_RDWR|O_SYNC|O_CREAT; read_only: O_RDONLY",
-                },
+                Parameter::text("flags", "paper")
+                    .choices(&["paper", "read_only"])
+                    .described("paper: O_RDWR|O_SYNC|O_CREAT; read_only: O_RDONLY"),
                 opt_level::parameter(&opt_level::OWN),
             ],
             factors: vec![opt_level::factor()],

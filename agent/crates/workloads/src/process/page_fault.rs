@@ -4,7 +4,7 @@ use super::entry;
 #[cfg(any(target_os = "linux", windows))]
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure};
-use pentathlon_protocol::catalog::{self, Factor, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 
 #[cfg(any(target_os = "linux", windows))]
 use super::directory;
@@ -43,27 +43,15 @@ impl pentathlon_harness::Workload for PageFault {
                       (major). The kernel's own count of faults proves of which kind they were.",
             source: "McVoy and Staelin 1996, lmbench lat_pagefault; getrusage(2)",
             parameters: vec![
-                entry::texts(
-                    "kind",
-                    KINDS,
-                    "minor: no disk is needed; major: the page is read from the disk",
-                ),
-                entry::integers(
-                    "pages",
-                    &[256],
-                    None,
-                    (16, 1 << 18),
-                    "pages touched in one go",
-                ),
+                Parameter::texts_of("kind", KINDS)
+                    .described("minor: no disk is needed; major: the page is read from the disk"),
+                Parameter::integers("pages", &[256])
+                    .limits(16.0, (1u64 << 18) as f64)
+                    .described("pages touched in one go"),
             ],
             factors: vec![
                 Factor::category("kind", "kind"),
-                catalog::Factor {
-                    name: "pages",
-                    title: "pages",
-                    unit: None,
-                    scale: "log2",
-                },
+                Factor::new("pages", "pages", None, "log2"),
             ],
             metrics: entry::time("Time per fault"),
             checksum: "a page at a time: 1",

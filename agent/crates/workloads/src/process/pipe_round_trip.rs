@@ -5,7 +5,7 @@ use super::{entry, refusal};
 #[cfg(windows)]
 pub use echo::serve_standard;
 use pentathlon_harness::measure::{Context, Failure};
-use pentathlon_protocol::catalog::{self, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -31,14 +31,11 @@ impl pentathlon_harness::Workload for PipeRoundTrip {
             summary: "A token goes to another process over one pipe and comes back, changed, over \
                       a second one; both processes sleep while they wait.",
             source: "McVoy and Staelin 1996, lmbench lat_pipe",
-            parameters: vec![entry::integers(
-                "bytes",
-                &[1],
-                Some("B"),
-                (1, LARGEST),
-                "sizes of the token; lmbench's is 1",
-            )],
-            factors: vec![entry::bytes("bytes", "token size")],
+            parameters: vec![Parameter::integers("bytes", &[1])
+                .unit("B")
+                .limits(1.0, LARGEST as f64)
+                .described("sizes of the token; lmbench's is 1")],
+            factors: vec![Factor::bytes("bytes", "token size")],
             metrics: entry::time("Time per round trip"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {

@@ -10,7 +10,7 @@ use pentathlon_os::child::{self, Child, Exit};
 use pentathlon_os::parent;
 #[cfg(unix)]
 use pentathlon_os::signal::{self, Blocked, Handler};
-use pentathlon_protocol::catalog::{self, Factor, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 #[cfg(unix)]
 use pentathlon_protocol::Case;
 
@@ -28,9 +28,7 @@ impl pentathlon_harness::Workload for Signal {
                       counts; or two processes send each other a signal in turn and sleep until \
                       it comes.",
             source: "McVoy and Staelin 1996, lmbench lat_sig (install, catch)",
-            parameters: vec![entry::texts(
-                "kind",
-                KINDS,
+            parameters: vec![Parameter::texts_of("kind", KINDS).described(
                 "install: sigaction; handle: kill to oneself and the handler; between: a round \
                  trip between two processes",
             )],

@@ -4,9 +4,8 @@
 //! correct pipeline must find it, and must find nothing where none was planted.
 
 use pentathlon_harness::measure::{Closures, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 /// Rounds of the mixer in one operation; large enough that one part in a thousand is a round.
 const ROUNDS: u64 = 1_000;
@@ -21,28 +20,14 @@ impl super::Workload for Spin {
             title: "Spin with a planted slowdown",
             summary: "A chain of integer multiplications, with extra uncounted work on request.",
             source: "Pentathlon",
-            parameters: vec![Parameter {
-                name: "slowdown_percent",
-                kind: Type::Number,
-                default: json!(0.0),
-                unit: Some("%"),
-                minimum: Some(0.0),
-                maximum: Some(1000.0),
-                choices: None,
-                description: "extra work inside the timed region, as a share of the counted work",
-            }],
+            parameters: vec![Parameter::number("slowdown_percent", 0.0)
+                .unit("%")
+                .limits(0.0, 1000.0)
+                .described("extra work inside the timed region, as a share of the counted work")],
             factors: vec![],
-            metrics: vec![Metric {
-                id: "time",
-                title: "Time per spin",
-                unit: "ns",
-                direction: Direction::Lower,
-            }],
+            metrics: vec![Metric::lower("time", "Time per spin", "ns")],
             checksum: "state of the mixer after one operation",
-            semantics: Semantics {
-                linux: "no system calls",
-                windows: "no system calls",
-            },
+            semantics: Semantics::alike("no system calls"),
             test_only: true,
         }
     }

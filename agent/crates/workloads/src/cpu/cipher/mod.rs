@@ -8,10 +8,9 @@ mod rsa_raw;
 use super::checksum::of_words;
 use aes_block::Aes;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use rsa_raw::Rsa;
-use serde_json::json;
 
 const ALGORITHMS: [&str; 4] = ["aes-128", "aes-256", "rsa-512", "rsa-1024"];
 
@@ -27,78 +26,30 @@ impl super::Workload for Cipher {
                       time of all of them. Decryption must restore what was encrypted.",
             source: "martinovic2012 §4.4, Tab. 6 and 13 (ScienceMark Cipher)",
             parameters: vec![
-                Parameter {
-                    name: "algorithm",
-                    kind: Type::Texts,
-                    default: json!(ALGORITHMS),
-                    unit: None,
-                    minimum: None,
-                    maximum: None,
-                    choices: Some(ALGORITHMS.to_vec()),
-                    description: "ciphers to run, with their key lengths in bits",
-                },
-                Parameter {
-                    name: "bytes",
-                    kind: Type::Integer,
-                    default: json!(1 << 20),
-                    unit: Some("B"),
-                    minimum: Some(16.0),
-                    maximum: Some(f64::from(1 << 28)),
-                    choices: None,
-                    description: "buffer that AES encrypts and decrypts in place",
-                },
-                Parameter {
-                    name: "messages",
-                    kind: Type::Integer,
-                    default: json!(100),
-                    unit: None,
-                    minimum: Some(1.0),
-                    maximum: Some(1_000_000.0),
-                    choices: None,
-                    description: "RSA messages encrypted and decrypted in the time of all",
-                },
+                Parameter::texts_of("algorithm", &ALGORITHMS)
+                    .described("ciphers to run, with their key lengths in bits"),
+                Parameter::integer("bytes", 1 << 20)
+                    .unit("B")
+                    .limits(16.0, f64::from(1 << 28))
+                    .described("buffer that AES encrypts and decrypts in place"),
+                Parameter::integer("messages", 100)
+                    .limits(1.0, 1_000_000.0)
+                    .described("RSA messages encrypted and decrypted in the time of all"),
             ],
             factors: vec![
-                Factor {
-                    name: "algorithm",
-                    title: "cipher",
-                    unit: None,
-                    scale: "category",
-                },
-                Factor {
-                    name: "direction",
-                    title: "direction",
-                    unit: None,
-                    scale: "category",
-                },
+                Factor::category("algorithm", "cipher"),
+                Factor::category("direction", "direction"),
             ],
             metrics: vec![
-                Metric {
-                    id: "rate",
-                    title: "AES throughput",
-                    unit: "MB/s",
-                    direction: Direction::Higher,
-                },
-                Metric {
-                    id: "operation",
-                    title: "Time per RSA message",
-                    unit: "us",
-                    direction: Direction::Lower,
-                },
-                Metric {
-                    id: "time",
-                    title: "Calculation time of all ciphers",
-                    unit: "s",
-                    direction: Direction::Lower,
-                },
+                Metric::higher("rate", "AES throughput", "MB/s"),
+                Metric::lower("operation", "Time per RSA message", "us"),
+                Metric::lower("time", "Calculation time of all ciphers", "s"),
             ],
             checksum: "FNV-1a of what was encrypted",
-            semantics: Semantics {
-                linux: "no system calls but for memory; the processor's AES instructions where it \
+            semantics: Semantics::alike(
+                "no system calls but for memory; the processor's AES instructions where it \
                         has them",
-                windows: "no system calls but for memory; the processor's AES instructions where \
-                          it has them",
-            },
+            ),
             test_only: false,
         }
     }

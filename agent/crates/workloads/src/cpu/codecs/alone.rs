@@ -9,7 +9,7 @@ use super::parameters;
 use super::secret::{Decrypt, Encrypt};
 use pentathlon_harness::measure::{Context, Failure, Quantity};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameters, Semantics};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameters, Semantics};
 use pentathlon_protocol::Case;
 
 /// Which codec, in which direction.
@@ -161,17 +161,9 @@ impl Workload for Single {
             source: "martinovic2012 §4.1, Tab. 5 and 12 (PCMark05 CPU suite)",
             parameters: parameters::of(&[self.0]),
             factors: self.0.variants().map(factor).into_iter().collect(),
-            metrics: vec![Metric {
-                id: "rate",
-                title: "Rate",
-                unit: self.0.unit(),
-                direction: Direction::Higher,
-            }],
+            metrics: vec![Metric::higher("rate", "Rate", self.0.unit())],
             checksum,
-            semantics: Semantics {
-                linux: "one thread; no system calls but for memory",
-                windows: "one thread; no system calls but for memory",
-            },
+            semantics: Semantics::alike("one thread; no system calls but for memory"),
             test_only: false,
         }
     }
@@ -204,12 +196,7 @@ fn factor(name: &'static str) -> Factor {
         "key_bits" => ("key", Some("bits")),
         _ => ("format", None),
     };
-    Factor {
-        name,
-        title,
-        unit,
-        scale: "category",
-    }
+    Factor::new(name, title, unit, "category")
 }
 
 #[cfg(test)]

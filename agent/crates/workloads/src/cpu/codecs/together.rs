@@ -7,9 +7,8 @@ use super::parameters;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -31,16 +30,12 @@ struct Done {
 impl Workload for Together {
     fn describe(&self) -> catalog::Workload {
         let mut parameters = parameters::of(self.tasks);
-        parameters.push(Parameter {
-            name: "window_ms",
-            kind: Type::Integer,
-            default: json!(250),
-            unit: Some("ms"),
-            minimum: Some(1.0),
-            maximum: Some(60_000.0),
-            choices: None,
-            description: "shortest time for which the tasks run side by side",
-        });
+        parameters.push(
+            Parameter::integer("window_ms", 250)
+                .unit("ms")
+                .limits(1.0, 60_000.0)
+                .described("shortest time for which the tasks run side by side"),
+        );
         catalog::Workload {
             id: self.id,
             area: "cpu",
@@ -49,18 +44,10 @@ impl Workload for Together {
                       and every task has finished at least once; each rate is its own.",
             source: "martinovic2012 §4.1, Tab. 5 and 12 (PCMark05 CPU suite, multithreaded)",
             parameters,
-            factors: vec![Factor {
-                name: "task",
-                title: "task",
-                unit: None,
-                scale: "category",
-            }],
+            factors: vec![Factor::category("task", "task")],
             metrics: self.metrics(),
             checksum: "the task's own, as of the workload with its name",
-            semantics: Semantics {
-                linux: "threads that the scheduler places among the CPUs allowed",
-                windows: "threads that the scheduler places among the CPUs allowed",
-            },
+            semantics: Semantics::alike("threads that the scheduler places among the CPUs allowed"),
             test_only: false,
         }
     }
@@ -96,19 +83,13 @@ impl Workload for Together {
 
 impl Together {
     fn metrics(&self) -> Vec<Metric> {
-        let mut metrics = vec![Metric {
-            id: "rate",
-            title: "Rate of the task",
-            unit: "MB/s",
-            direction: Direction::Higher,
-        }];
+        let mut metrics = vec![Metric::higher("rate", "Rate of the task", "MB/s")];
         if self.tasks.contains(&Task::ImageDecompress) {
-            metrics.push(Metric {
-                id: "pixel_rate",
-                title: "Rate of the image task",
-                unit: Task::ImageDecompress.unit(),
-                direction: Direction::Higher,
-            });
+            metrics.push(Metric::higher(
+                "pixel_rate",
+                "Rate of the image task",
+                Task::ImageDecompress.unit(),
+            ));
         }
         metrics
     }

@@ -8,10 +8,9 @@ mod terrain;
 mod vector;
 
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use scene::{Scene, Size};
-use serde_json::json;
 
 /// The two tests: much path finding, and much physics.
 const TESTS: [(&str, Size); 2] = [
@@ -50,62 +49,25 @@ impl super::Workload for Game {
                       whatever the number of threads.",
             source: "martinovic2012 §4.2, Tab. 5 (3DMark06 CPU tests)",
             parameters: vec![
-                Parameter {
-                    name: "test",
-                    kind: Type::Texts,
-                    default: json!(["cpu1", "cpu2"]),
-                    unit: None,
-                    minimum: None,
-                    maximum: None,
-                    choices: Some(TESTS.iter().map(|(name, _)| *name).collect()),
-                    description: "cpu1 has 87 agents and 150 balls, cpu2 29 agents and 600 balls",
-                },
-                Parameter {
-                    name: "threads",
-                    kind: Type::Integers,
-                    default: json!([1, 2]),
-                    unit: None,
-                    minimum: Some(1.0),
-                    maximum: Some(256.0),
-                    choices: None,
-                    description: "threads that share out agents and rows",
-                },
-                Parameter {
-                    name: "frames",
-                    kind: Type::Integer,
-                    default: json!(10),
-                    unit: None,
-                    minimum: Some(1.0),
-                    maximum: Some(10_000.0),
-                    choices: None,
-                    description: "frames of one game, always from the same start",
-                },
+                Parameter::texts("test", &["cpu1", "cpu2"])
+                    .choices(&TESTS.map(|(name, _)| name))
+                    .described("cpu1 has 87 agents and 150 balls, cpu2 29 agents and 600 balls"),
+                Parameter::integers("threads", &[1, 2])
+                    .limits(1.0, 256.0)
+                    .described("threads that share out agents and rows"),
+                Parameter::integer("frames", 10)
+                    .limits(1.0, 10_000.0)
+                    .described("frames of one game, always from the same start"),
             ],
             factors: vec![
-                Factor {
-                    name: "test",
-                    title: "test",
-                    unit: None,
-                    scale: "category",
-                },
-                Factor {
-                    name: "threads",
-                    title: "threads",
-                    unit: None,
-                    scale: "log2",
-                },
+                Factor::category("test", "test"),
+                Factor::new("threads", "threads", None, "log2"),
             ],
-            metrics: vec![Metric {
-                id: "rate",
-                title: "Frame rate",
-                unit: "frames/s",
-                direction: Direction::Higher,
-            }],
+            metrics: vec![Metric::higher("rate", "Frame rate", "frames/s")],
             checksum: "FNV-1a of agents, balls and pixels after the last frame",
-            semantics: Semantics {
-                linux: "with more than one thread, threads are started and joined twice a frame",
-                windows: "with more than one thread, threads are started and joined twice a frame",
-            },
+            semantics: Semantics::alike(
+                "with more than one thread, threads are started and joined twice a frame",
+            ),
             test_only: false,
         }
     }

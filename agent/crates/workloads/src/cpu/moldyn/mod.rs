@@ -5,9 +5,8 @@ mod system;
 
 use super::checksum::of_words;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 use system::{Potential, System};
 
 /// A. Rahman's liquid argon (Physical Review 136, 1964): 864 atoms at 94.4 K and 1.374 g/cm³, in
@@ -31,45 +30,20 @@ impl super::Workload for MolDyn {
                       moved by velocity Verlet. Energy and momentum must be conserved.",
             source: "martinovic2012 §4.4, Tab. 6 and 13 (ScienceMark MolDyn)",
             parameters: vec![
-                Parameter {
-                    name: "cells",
-                    kind: Type::Integers,
-                    default: json!([6]),
-                    unit: None,
-                    minimum: Some(3.0),
-                    maximum: Some(32.0),
-                    choices: None,
-                    description: "cells of four atoms along each edge of the crystal that the \
-                                  liquid starts as; 6 are Rahman's 864 atoms",
-                },
-                Parameter {
-                    name: "steps",
-                    kind: Type::Integer,
-                    default: json!(1000),
-                    unit: None,
-                    minimum: Some(1.0),
-                    maximum: Some(1_000_000.0),
-                    choices: None,
-                    description: "time steps of 0.004 reduced units (8.6 fs for argon)",
-                },
+                Parameter::integers("cells", &[6])
+                    .limits(3.0, 32.0)
+                    .described(
+                        "cells of four atoms along each edge of the crystal that the liquid \
+                         starts as; 6 are Rahman's 864 atoms",
+                    ),
+                Parameter::integer("steps", 1000)
+                    .limits(1.0, 1_000_000.0)
+                    .described("time steps of 0.004 reduced units (8.6 fs for argon)"),
             ],
-            factors: vec![Factor {
-                name: "cells",
-                title: "cells along an edge",
-                unit: None,
-                scale: "linear",
-            }],
-            metrics: vec![Metric {
-                id: "time",
-                title: "Calculation time",
-                unit: "s",
-                direction: Direction::Lower,
-            }],
+            factors: vec![Factor::new("cells", "cells along an edge", None, "linear")],
+            metrics: vec![Metric::lower("time", "Calculation time", "s")],
             checksum: "FNV-1a of the last positions and velocities",
-            semantics: Semantics {
-                linux: "no system calls but for memory",
-                windows: "no system calls but for memory",
-            },
+            semantics: Semantics::alike("no system calls but for memory"),
             test_only: false,
         }
     }

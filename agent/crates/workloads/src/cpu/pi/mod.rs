@@ -12,9 +12,8 @@ use fixed::Fixed;
 use integer::Multiplier;
 use kernels::Kernels;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub struct Pi;
 
@@ -28,34 +27,17 @@ impl super::Workload for Pi {
                       Fourier transforms of doubles; checked, digit by digit, against the \
                       Chudnovsky series.",
             source: "martinovic2012 §4.6, Tab. 6 and 13 (Super PI)",
-            parameters: vec![Parameter {
-                name: "digits",
-                kind: Type::Integers,
-                default: json!([1 << 20, 1 << 22, 1 << 24]),
-                unit: Some("digits"),
-                minimum: Some(20.0),
-                maximum: Some((1u64 << 25) as f64),
-                choices: None,
-                description: "decimal places; Super PI's millions are 1048576 digits, and the \
-                              paper's 4 M and 16 M are 4194304 and 16777216",
-            }],
-            factors: vec![Factor {
-                name: "digits",
-                title: "decimal places",
-                unit: None,
-                scale: "log2",
-            }],
-            metrics: vec![Metric {
-                id: "time",
-                title: "Calculation time",
-                unit: "s",
-                direction: Direction::Lower,
-            }],
+            parameters: vec![Parameter::integers("digits", &[1 << 20, 1 << 22, 1 << 24])
+                .unit("digits")
+                .limits(20.0, (1u64 << 25) as f64)
+                .described(
+                    "decimal places; Super PI's millions are 1048576 digits, and the paper's 4 M \
+                     and 16 M are 4194304 and 16777216",
+                )],
+            factors: vec![Factor::new("digits", "decimal places", None, "log2")],
+            metrics: vec![Metric::lower("time", "Calculation time", "s")],
             checksum: "FNV-1a of the decimal places in groups of five",
-            semantics: Semantics {
-                linux: "no system calls but for memory",
-                windows: "no system calls but for memory",
-            },
+            semantics: Semantics::alike("no system calls but for memory"),
             test_only: false,
         }
     }

@@ -9,10 +9,9 @@ mod scf;
 use super::checksum::of_words;
 use element::Shell;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use scf::Atom;
-use serde_json::json;
 
 /// How far the virial quotient of a sound solution may be from 2.
 const LARGEST_VIRIAL_ERROR: f64 = 1e-5;
@@ -29,34 +28,16 @@ impl super::Workload for Primordia {
                       orthonormal basis of Slater functions and all repulsion integrals on a \
                       radial mesh. The solution must obey the virial theorem.",
             source: "martinovic2012 §4.4, Tab. 6 and 13 (ScienceMark Primordia)",
-            parameters: vec![Parameter {
-                name: "element",
-                kind: Type::Texts,
-                default: json!(["Ag"]),
-                unit: None,
-                minimum: None,
-                maximum: None,
-                choices: Some(element::SYMBOLS.to_vec()),
-                description: "element whose neutral atom is solved; silver, as in the paper, \
-                              takes longest but for its neighbours",
-            }],
-            factors: vec![Factor {
-                name: "element",
-                title: "element",
-                unit: None,
-                scale: "category",
-            }],
-            metrics: vec![Metric {
-                id: "time",
-                title: "Calculation time",
-                unit: "s",
-                direction: Direction::Lower,
-            }],
+            parameters: vec![Parameter::texts("element", &["Ag"])
+                .choices(&element::SYMBOLS)
+                .described(
+                    "element whose neutral atom is solved; silver, as in the paper, takes longest \
+                     but for its neighbours",
+                )],
+            factors: vec![Factor::category("element", "element")],
+            metrics: vec![Metric::lower("time", "Calculation time", "s")],
             checksum: "FNV-1a of the energies of the atom and of its orbitals",
-            semantics: Semantics {
-                linux: "no system calls but for memory",
-                windows: "no system calls but for memory",
-            },
+            semantics: Semantics::alike("no system calls but for memory"),
             test_only: false,
         }
     }

@@ -4,7 +4,7 @@
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, AtomicU8, Ordering};
@@ -30,37 +30,25 @@ impl Workload for Fairness {
                       weight promises.",
             source: "martinovic2012 §3 (CPU scheduling); sched(7), nice values",
             parameters: vec![
-                Parameter {
-                    name: "nice",
-                    kind: Type::Integers,
-                    default: json!([0, 1, 5, 10]),
-                    unit: None,
-                    minimum: Some(0.0),
-                    maximum: Some(19.0),
-                    choices: None,
-                    description: "by how much the second thread is nicer than the first",
-                },
-                super::integer(
-                    "window_ms",
-                    500,
-                    10.0,
-                    60_000.0,
-                    Some("ms"),
-                    "length of one round; a short one sees the slices, not the shares",
-                ),
+                Parameter::integers("nice", &[0, 1, 5, 10])
+                    .limits(0.0, 19.0)
+                    .described("by how much the second thread is nicer than the first"),
+                Parameter::integer("window_ms", 500)
+                    .unit("ms")
+                    .limits(10.0, 60_000.0)
+                    .described("length of one round; a short one sees the slices, not the shares"),
             ],
-            factors: vec![Factor {
-                name: "nice",
-                title: "difference of nice values",
-                unit: None,
-                scale: "linear",
-            }],
-            metrics: vec![Metric {
-                id: "deviation",
-                title: "Deviation from the promised share",
-                unit: "percentage points",
-                direction: Direction::Lower,
-            }],
+            factors: vec![Factor::new(
+                "nice",
+                "difference of nice values",
+                None,
+                "linear",
+            )],
+            metrics: vec![Metric::lower(
+                "deviation",
+                "Deviation from the promised share",
+                "percentage points",
+            )],
             checksum: "difference of the nice values",
             semantics: Semantics {
                 linux: "setpriority(2) of one thread; weights of the completely fair scheduler \

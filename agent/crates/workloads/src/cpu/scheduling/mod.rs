@@ -7,8 +7,7 @@ mod wakeup;
 
 use pentathlon_harness::measure::Failure;
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{Direction, Metric, Parameter, Type};
-use serde_json::json;
+use pentathlon_protocol::catalog::Metric;
 
 pub const WORKLOADS: &[&dyn Workload] = &[
     &switch::Switch,
@@ -16,26 +15,6 @@ pub const WORKLOADS: &[&dyn Workload] = &[
     &sleep::Sleep,
     &fairness::Fairness,
 ];
-
-fn integer(
-    name: &'static str,
-    default: u64,
-    minimum: f64,
-    maximum: f64,
-    unit: Option<&'static str>,
-    description: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind: Type::Integer,
-        default: json!(default),
-        unit,
-        minimum: Some(minimum),
-        maximum: Some(maximum),
-        choices: None,
-        description,
-    }
-}
 
 /// What is derived from a histogram of times.
 const QUANTILES: &[(&str, f64)] = &[
@@ -53,12 +32,7 @@ fn quantiles() -> Vec<Metric> {
         ("p999", "99.9th percentile"),
         ("maximum", "Maximum"),
     ];
-    let metric = |(id, title)| Metric {
-        id,
-        title,
-        unit: "ns",
-        direction: Direction::Lower,
-    };
+    let metric = |(id, title)| Metric::lower(id, title, "ns");
     titles.map(metric).into()
 }
 

@@ -4,9 +4,8 @@
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Distribution, Failure};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 use std::time::Duration;
 
 const SLACKS: [&str; 2] = ["default", "least"];
@@ -31,41 +30,19 @@ impl Workload for Sleep {
                       histogram.",
             source: "martinovic2012 §3 (CPU scheduling); prctl(2), PR_SET_TIMERSLACK",
             parameters: vec![
-                Parameter {
-                    name: "sleep_us",
-                    kind: Type::Integers,
-                    default: json!([100, 1000]),
-                    unit: Some("us"),
-                    minimum: Some(1.0),
-                    maximum: Some(1e6),
-                    choices: None,
-                    description: "length of the sleep asked for",
-                },
-                Parameter {
-                    name: "slack",
-                    kind: Type::Texts,
-                    default: json!(SLACKS),
-                    unit: None,
-                    minimum: None,
-                    maximum: None,
-                    choices: Some(SLACKS.to_vec()),
-                    description: "default: what threads have (50 us on Linux); least: 1 ns",
-                },
-                super::integer("sleeps", 100, 1.0, 1e6, None, "sleeps in one round"),
+                Parameter::integers("sleep_us", &[100, 1000])
+                    .unit("us")
+                    .limits(1.0, 1e6)
+                    .described("length of the sleep asked for"),
+                Parameter::texts_of("slack", &SLACKS)
+                    .described("default: what threads have (50 us on Linux); least: 1 ns"),
+                Parameter::integer("sleeps", 100)
+                    .limits(1.0, 1e6)
+                    .described("sleeps in one round"),
             ],
             factors: vec![
-                Factor {
-                    name: "sleep_us",
-                    title: "sleep",
-                    unit: Some("us"),
-                    scale: "log2",
-                },
-                Factor {
-                    name: "slack",
-                    title: "timer slack",
-                    unit: None,
-                    scale: "category",
-                },
+                Factor::new("sleep_us", "sleep", Some("us"), "log2"),
+                Factor::category("slack", "timer slack"),
             ],
             metrics: super::quantiles(),
             checksum: "sleeps in one round",

@@ -2,9 +2,8 @@
 
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
@@ -25,28 +24,10 @@ impl Workload for Switch {
             summary: "Two threads bound to one CPU wake each other in turn; the time of one \
                       hand-over, which is a wake-up, a wait and a switch.",
             source: "martinovic2012 §3 (CPU scheduling); after lmbench lat_ctx and lat_pipe",
-            parameters: vec![Parameter {
-                name: "mechanism",
-                kind: Type::Texts,
-                default: json!(MECHANISMS),
-                unit: None,
-                minimum: None,
-                maximum: None,
-                choices: Some(MECHANISMS.to_vec()),
-                description: "how the threads wait for each other",
-            }],
-            factors: vec![Factor {
-                name: "mechanism",
-                title: "mechanism",
-                unit: None,
-                scale: "category",
-            }],
-            metrics: vec![Metric {
-                id: "time",
-                title: "Time per hand-over",
-                unit: "ns",
-                direction: Direction::Lower,
-            }],
+            parameters: vec![Parameter::texts_of("mechanism", &MECHANISMS)
+                .described("how the threads wait for each other")],
+            factors: vec![Factor::category("mechanism", "mechanism")],
+            metrics: vec![Metric::lower("time", "Time per hand-over", "ns")],
             checksum: "token after one hand-over to the other thread",
             semantics: Semantics {
                 linux: "futex(2) of the standard library's park and unpark; pipe(2) with one \

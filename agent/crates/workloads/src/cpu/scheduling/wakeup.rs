@@ -4,9 +4,8 @@
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Distribution, Failure};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -33,33 +32,19 @@ impl Workload for WakeUp {
             source:
                 "martinovic2012 §3 (CPU scheduling); after the kernel's schbench and cyclictest",
             parameters: vec![
-                Parameter {
-                    name: "load",
-                    kind: Type::Texts,
-                    default: json!(LOADS),
-                    unit: None,
-                    minimum: None,
-                    maximum: None,
-                    choices: Some(LOADS.to_vec()),
-                    description: "idle: nothing else of this workload runs; busy: one thread that \
-                                  never sleeps for each CPU allowed",
-                },
-                super::integer("wakeups", 1000, 1.0, 1e6, None, "wake-ups in one round"),
-                super::integer(
-                    "gap_us",
-                    500,
-                    1.0,
-                    1e6,
-                    Some("us"),
-                    "sleep before each wake-up",
+                Parameter::texts_of("load", &LOADS).described(
+                    "idle: nothing else of this workload runs; busy: one thread that never sleeps \
+                     for each CPU allowed",
                 ),
+                Parameter::integer("wakeups", 1000)
+                    .limits(1.0, 1e6)
+                    .described("wake-ups in one round"),
+                Parameter::integer("gap_us", 500)
+                    .unit("us")
+                    .limits(1.0, 1e6)
+                    .described("sleep before each wake-up"),
             ],
-            factors: vec![Factor {
-                name: "load",
-                title: "load",
-                unit: None,
-                scale: "category",
-            }],
+            factors: vec![Factor::category("load", "load")],
             metrics: super::quantiles(),
             checksum: "wake-ups in one round",
             semantics: Semantics {

@@ -8,9 +8,8 @@ use super::checksum::of_words;
 use functions::{Function, FUNCTIONS};
 use method::Minimum;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 /// Values below this are the minimum.
 const REACHED: f64 = 1e-8;
@@ -27,55 +26,23 @@ impl super::Workload for Simplex {
                       all computing, no input or output. The minimum found is checked.",
             source: "salah2010 §3.2",
             parameters: vec![
-                Parameter {
-                    name: "function",
-                    kind: Type::Texts,
-                    default: json!(["rosenbrock"]),
-                    unit: None,
-                    minimum: None,
-                    maximum: None,
-                    choices: Some(FUNCTIONS.iter().map(|f| f.name).collect()),
-                    description: "function to minimise",
-                },
-                Parameter {
-                    name: "dimensions",
-                    kind: Type::Integer,
-                    default: json!(20),
-                    unit: None,
-                    minimum: Some(2.0),
-                    maximum: Some(32.0),
-                    choices: None,
-                    description: "variables of the function: a multiple of 2 for rosenbrock, of 4 \
-                                  for powell",
-                },
-                Parameter {
-                    name: "step",
-                    kind: Type::Number,
-                    default: json!(1.0),
-                    unit: None,
-                    minimum: Some(0.001),
-                    maximum: Some(100.0),
-                    choices: None,
-                    description: "edge of the first simplex",
-                },
+                Parameter::texts("function", &["rosenbrock"])
+                    .choices(&FUNCTIONS.iter().map(|f| f.name).collect::<Vec<_>>())
+                    .described("function to minimise"),
+                Parameter::integer("dimensions", 20)
+                    .limits(2.0, 32.0)
+                    .described(
+                        "variables of the function: a multiple of 2 for rosenbrock, of 4 for \
+                         powell",
+                    ),
+                Parameter::number("step", 1.0)
+                    .limits(0.001, 100.0)
+                    .described("edge of the first simplex"),
             ],
-            factors: vec![Factor {
-                name: "function",
-                title: "function",
-                unit: None,
-                scale: "category",
-            }],
-            metrics: vec![Metric {
-                id: "time",
-                title: "Execution time",
-                unit: "us",
-                direction: Direction::Lower,
-            }],
+            factors: vec![Factor::category("function", "function")],
+            metrics: vec![Metric::lower("time", "Execution time", "us")],
             checksum: "FNV-1a of the minimum's coordinates and of the number of evaluations",
-            semantics: Semantics {
-                linux: "no system calls",
-                windows: "no system calls",
-            },
+            semantics: Semantics::alike("no system calls"),
             test_only: false,
         }
     }

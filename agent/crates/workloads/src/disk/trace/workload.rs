@@ -9,9 +9,8 @@ use crate::disk::content::Content;
 use crate::disk::workdir::Workdir;
 use crate::disk::{entry, report};
 use pentathlon_harness::measure::{Context, Failure, Reading};
-use pentathlon_protocol::catalog::{self, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub struct Trace;
 
@@ -28,7 +27,7 @@ impl pentathlon_harness::Workload for Trace {
             source: "martinovic2012 §4.1, Tab. 1, 8 and 15 (PCMark05 HDD suite); the \
                      shares of reads and writes are those that Futuremark stated",
             parameters: parameters(),
-            factors: vec![entry::category("trace", "Trace")],
+            factors: vec![Factor::category("trace", "Trace")],
             metrics: vec![entry::rate("rate", "Bytes read and written")],
             checksum: "the trace's bytes and the stamps of its reads, after all of them and every \
                        file that was changed had been compared with a model of the trace",
@@ -69,8 +68,7 @@ impl pentathlon_harness::Workload for Trace {
 }
 
 fn parameters() -> Vec<Parameter> {
-    let text =
-        |name, description| entry::parameter(name, Type::Text, json!(""), None, None, description);
+    let text = |name, description| Parameter::text(name, "").described(description);
     const NAMES: [&str; 5] = [
         PROFILES[0].name,
         PROFILES[1].name,
@@ -79,15 +77,9 @@ fn parameters() -> Vec<Parameter> {
         PROFILES[4].name,
     ];
     vec![
-        entry::texts("trace", &NAMES, "the generated traces to replay"),
-        entry::parameter(
-            "trace_seed",
-            Type::Integer,
-            json!(2005),
-            None,
-            None,
-            "seed of the generated traces; systems are compared on equal traces only",
-        ),
+        Parameter::texts_of("trace", &NAMES).described("the generated traces to replay"),
+        Parameter::integer("trace_seed", 2005)
+            .described("seed of the generated traces; systems are compared on equal traces only"),
         text(
             "trace_file",
             "path of a recorded trace on the system under test, replayed instead of the generated \

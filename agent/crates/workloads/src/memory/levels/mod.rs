@@ -11,7 +11,7 @@ use super::{blocks, kernels, sizes};
 use caches::Cache;
 use pentathlon_harness::measure::{Context, Failure, Quantity};
 use pentathlon_os::region::Pages;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -23,12 +23,7 @@ const BANDWIDTHS: [Access; 3] = [Access::Read, Access::Write, Access::Copy];
 impl pentathlon_harness::Workload for Levels {
     fn describe(&self) -> catalog::Workload {
         let mut metrics = blocks::bandwidths();
-        metrics.push(Metric {
-            id: "latency",
-            title: "Latency",
-            unit: "ns",
-            direction: Direction::Lower,
-        });
+        metrics.push(Metric::lower("latency", "Latency", "ns"));
         catalog::Workload {
             id: "memory.levels",
             area: "memory",
@@ -37,38 +32,17 @@ impl pentathlon_harness::Workload for Levels {
                       from the sizes of this machine's caches.",
             source: "martinovic2012 §4.5, Tab. 1, 3, 4, 10 and 11 (Everest memory and cache suite)",
             parameters: vec![
-                Parameter {
-                    name: "levels",
-                    kind: Type::Texts,
-                    default: json!(LEVELS),
-                    unit: None,
-                    minimum: None,
-                    maximum: None,
-                    choices: Some(LEVELS.to_vec()),
-                    description: "what to measure",
-                },
+                Parameter::texts_of("levels", &LEVELS).described("what to measure"),
                 worker_blocks::parameter(),
-                Parameter {
-                    name: "memory_bytes_most",
-                    kind: Type::Integer,
-                    default: json!(1u64 << 30),
-                    unit: Some("B"),
-                    minimum: Some((1u64 << 20) as f64),
-                    maximum: Some((1u64 << 40) as f64),
-                    choices: None,
-                    description: "most bytes with which main memory is measured, of all threads \
-                                  together; four times the last cache if that is less",
-                },
+                Parameter::integer("memory_bytes_most", 1u64 << 30)
+                    .unit("B")
+                    .limits((1u64 << 20) as f64, (1u64 << 40) as f64)
+                    .described(
+                        "most bytes with which main memory is measured, of all threads together; \
+                         four times the last cache if that is less",
+                    ),
             ],
-            factors: vec![
-                Factor {
-                    name: "level",
-                    title: "level",
-                    unit: None,
-                    scale: "category",
-                },
-                worker_blocks::factor(),
-            ],
+            factors: vec![Factor::category("level", "level"), worker_blocks::factor()],
             metrics,
             checksum: "as of memory.read, memory.write, memory.copy and memory.latency for the \
                        block chosen: equal on systems that report equal caches",

@@ -9,29 +9,19 @@ use super::kernels;
 use group::Group;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_os::region::{Pages, Region};
-use pentathlon_protocol::catalog::{self, Direction, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub struct Regions;
 
 impl pentathlon_harness::Workload for Regions {
     fn describe(&self) -> catalog::Workload {
-        let metric = |id, title| Metric {
-            id,
-            title,
-            unit: "MB/s",
-            direction: Direction::Higher,
-        };
-        let bytes = |name, default: u64, minimum: f64, description| Parameter {
-            name,
-            kind: Type::Integer,
-            default: json!(default),
-            unit: Some("B"),
-            minimum: Some(minimum),
-            maximum: Some((1u64 << 44) as f64),
-            choices: None,
-            description,
+        let metric = |id, title| Metric::higher(id, title, "MB/s");
+        let bytes = |name, default: u64, minimum: f64, description| {
+            Parameter::integer(name, default)
+                .unit("B")
+                .limits(minimum, (1u64 << 44) as f64)
+                .described(description)
         };
         catalog::Workload {
             id: "memory.regions",
@@ -53,27 +43,13 @@ impl pentathlon_harness::Workload for Regions {
                     1024.0,
                     "cap of the sizes; without a cap that bites they end at twice the memory",
                 ),
-                Parameter {
-                    name: "steps_per_octave",
-                    kind: Type::Integer,
-                    default: json!(1),
-                    unit: None,
-                    minimum: Some(1.0),
-                    maximum: Some(8.0),
-                    choices: None,
-                    description: "sizes per doubling, evenly apart on a logarithmic scale",
-                },
-                Parameter {
-                    name: "swap",
-                    kind: Type::Boolean,
-                    default: json!(false),
-                    unit: None,
-                    minimum: None,
-                    maximum: None,
-                    choices: None,
-                    description: "whether sizes above the memory are measured: inside a control \
-                                  group of its own, whose limit stands for the memory",
-                },
+                Parameter::integer("steps_per_octave", 1)
+                    .limits(1.0, 8.0)
+                    .described("sizes per doubling, evenly apart on a logarithmic scale"),
+                Parameter::boolean("swap", false).described(
+                    "whether sizes above the memory are measured: inside a control group of its \
+                     own, whose limit stands for the memory",
+                ),
                 bytes(
                     "swap_limit_bytes",
                     256 << 20,

@@ -9,9 +9,8 @@ use crate::opt_level;
 use pentathlon_code::Level;
 use pentathlon_harness::measure::{Body, Context, Failure};
 use pentathlon_os::{child, descriptor};
-use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub struct CallStyles;
 
@@ -27,7 +26,9 @@ const SMALLEST_FRAME: u64 = 16;
 impl pentathlon_harness::Workload for CallStyles {
     fn describe(&self) -> catalog::Workload {
         let repetitions = |name, default: &[u64], description| {
-            entry::integers(name, default, None, (1, MOST_REPETITIONS), description)
+            Parameter::integers(name, default)
+                .limits(1.0, MOST_REPETITIONS as f64)
+                .described(description)
         };
         catalog::Workload {
             id: "process.call_styles",
@@ -50,31 +51,14 @@ impl pentathlon_harness::Workload for CallStyles {
                     &[1, 2, 4, 8, 16],
                     "repetitions, that is processes, of fork",
                 ),
-                Parameter {
-                    name: "size",
-                    kind: Type::Integer,
-                    default: json!(100),
-                    unit: None,
-                    minimum: Some(1.0),
-                    maximum: Some(LARGEST_SIZE as f64),
-                    choices: None,
-                    description: "integers in the array; the paper does not report its own",
-                },
+                Parameter::integer("size", 100)
+                    .limits(1.0, LARGEST_SIZE as f64)
+                    .described("integers in the array; the paper does not report its own"),
                 opt_level::parameter(&opt_level::OWN),
             ],
             factors: vec![
-                Factor {
-                    name: "style",
-                    title: "style",
-                    unit: None,
-                    scale: "category",
-                },
-                Factor {
-                    name: "repetitions",
-                    title: "repetitions",
-                    unit: None,
-                    scale: "log2",
-                },
+                Factor::category("style", "style"),
+                Factor::new("repetitions", "repetitions", None, "log2"),
                 opt_level::factor(),
             ],
             metrics: entry::time("Time of all repetitions"),
