@@ -42,7 +42,6 @@ impl Workload for Single {
         all.extend(parameters::common());
         catalog::Workload {
             id: entry.id,
-            area: "graphics",
             title: entry.title,
             summary: entry.summary,
             source: entry.source,
@@ -59,7 +58,6 @@ impl Workload for Single {
             .collect(),
             checksum: CHECKSUM,
             semantics: SEMANTICS,
-            test_only: false,
         }
     }
 

@@ -33,7 +33,6 @@ impl Workload for Playback {
         all.extend(parameters::common());
         catalog::Workload {
             id: "graphics.playback",
-            area: "graphics",
             title: "Video playback at its own pace",
             summary:
                 "The clip of graphics.video with a time at which each frame is due: one that is \
@@ -62,7 +61,6 @@ impl Workload for Playback {
             ],
             checksum: CHECKSUM,
             semantics: SEMANTICS,
-            test_only: false,
         }
     }
 

@@ -37,7 +37,6 @@ impl Workload for Suite {
         all.extend(parameters::common());
         catalog::Workload {
             id: "graphics.viewset",
-            area: "graphics",
             title: "Viewsets",
             summary: "Models of eight kinds of engineering program, each drawn as wireframe, hidden line, \
                       shaded, transparent, textured and as a volume. The composite is the weighted \
@@ -59,7 +58,6 @@ impl Workload for Suite {
             .collect(),
             checksum: CHECKSUM,
             semantics: SEMANTICS,
-            test_only: false,
         }
     }
 

@@ -44,7 +44,6 @@ impl Workload for Windows {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "graphics.windows",
-            area: "graphics",
             title: "Transparent windows",
             summary:
                 "A translucent window is opened over a backdrop, looked at until its colour is \
@@ -79,7 +78,6 @@ impl Workload for Windows {
                         under Wayland no program may look at the screen: unsupported",
                 windows: "layered windows, which the Desktop Window Manager composes",
             },
-            test_only: false,
         }
     }
 

@@ -52,6 +52,11 @@ pub trait Workload: Sync {
         false
     }
 
+    /// Whether it serves the tests and measures nothing of interest.
+    fn test_only(&self) -> bool {
+        false
+    }
+
     /// How many buffers of the size that a case states in bytes its work goes over. Small ones of
     /// them can be measured in turns with other systems, because a part of a batch brings them back into
     /// the caches. 0: not in turns. Its batches need more than caches, such as a disk, or the case
@@ -127,8 +132,8 @@ pub fn entry(workload: &dyn Workload) -> Value {
         metric,
     };
     json!(Entry {
+        area: described.area(),
         id: described.id,
-        area: described.area,
         title: described.title,
         summary: described.summary,
         source: described.source,
@@ -137,7 +142,7 @@ pub fn entry(workload: &dyn Workload) -> Value {
         metrics: described.metrics.into_iter().map(listed).collect(),
         checksum: described.checksum,
         semantics: described.semantics,
-        test_only: described.test_only,
+        test_only: workload.test_only(),
         hosts: workload.hosts(),
         histograms: workload.histograms(),
         timeout_s: workload.timeout_s(),

@@ -263,8 +263,8 @@ impl Semantics {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Workload {
+    /// Its area and its name in it, with a dot between.
     pub id: &'static str,
-    pub area: &'static str,
     pub title: &'static str,
     pub summary: &'static str,
     pub source: &'static str,
@@ -273,10 +273,13 @@ pub struct Workload {
     pub metrics: Vec<Metric>,
     pub checksum: &'static str,
     pub semantics: Semantics,
-    pub test_only: bool,
 }
 
 impl Workload {
+    pub fn area(&self) -> &'static str {
+        self.id.split('.').next().unwrap_or_default()
+    }
+
     /// The metric called `id`.
     ///
     /// # Panics

@@ -18,7 +18,6 @@ impl pentathlon_harness::Workload for Loop {
         let [operations, types] = super::choices();
         catalog::Workload {
             id: "arithmetic.loop",
-            area: "arithmetic",
             title: "Loop over an arithmetic operation",
             summary: "A loop with one addition, subtraction, multiplication or division in each \
                       iteration, compiled with and without optimisation: the rate includes the \
@@ -43,7 +42,6 @@ impl pentathlon_harness::Workload for Loop {
             checksum: "the operation's result as bits; every batch must have added it up as often \
                        as it was computed",
             semantics: Semantics::alike("no system calls"),
-            test_only: false,
         }
     }
 

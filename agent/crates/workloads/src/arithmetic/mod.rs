@@ -24,7 +24,6 @@ impl super::Workload for Operations {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "arithmetic.operations",
-            area: "arithmetic",
             title: "Arithmetic operations",
             summary: "Additions, subtractions, multiplications and divisions of integers and \
                       floating-point numbers in registers: many independent chains for the \
@@ -45,7 +44,6 @@ impl super::Workload for Operations {
             ],
             checksum: "state of all chains after one block, mixed to 64 bits",
             semantics: Semantics::alike("no system calls"),
-            test_only: false,
         }
     }
 

@@ -29,7 +29,6 @@ impl pentathlon_harness::Workload for Runner {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: pentathlon_harness::COMMAND,
-            area: "",
             title: "",
             summary: "",
             source: "",
@@ -38,7 +37,6 @@ impl pentathlon_harness::Workload for Runner {
             metrics: vec![],
             checksum: "",
             semantics: Semantics::alike(""),
-            test_only: true,
         }
     }
 

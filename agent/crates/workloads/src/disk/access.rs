@@ -18,7 +18,6 @@ impl pentathlon_harness::Workload for Access {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "disk.access",
-            area: entry::AREA,
             title: "Read, write and read a file again",
             summary: "A file that is not in the cache is read from its start, written anew and \
                       read again, in chunks, by C streams with and without a buffer, by \
@@ -63,7 +62,6 @@ impl pentathlon_harness::Workload for Access {
                           FlushViewOfFile and FlushFileBuffers after each written chunk, \
                           UnmapViewOfFile; no call makes the system forget one file, so who answered is unknown",
             },
-            test_only: false,
         }
     }
 

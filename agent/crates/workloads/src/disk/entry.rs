@@ -5,7 +5,6 @@ use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::disk::place;
 use pentathlon_protocol::catalog::{Metric, Parameter};
 
-pub const AREA: &str = "disk";
 pub const PROOF: &str = "seed and size of the file, after every stamp that was read had been \
                          compared with what was written";
 

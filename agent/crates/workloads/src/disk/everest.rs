@@ -109,7 +109,6 @@ impl pentathlon_harness::Workload for Everest {
         let (id, title, summary) = self.names();
         catalog::Workload {
             id,
-            area: entry::AREA,
             title,
             summary,
             source: SOURCE,
@@ -122,7 +121,6 @@ impl pentathlon_harness::Workload for Everest {
                 linux: LINUX,
                 windows: WINDOWS,
             },
-            test_only: false,
         }
     }
 

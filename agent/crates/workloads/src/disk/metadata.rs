@@ -22,7 +22,6 @@ impl pentathlon_harness::Workload for Metadata {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "disk.metadata",
-            area: entry::AREA,
             title: "Storm of metadata",
             summary: "Small files are made in many directories, looked at in random order, \
                       listed, renamed and removed; operations per second of each phase.",
@@ -53,7 +52,6 @@ impl pentathlon_harness::Workload for Metadata {
                           GetFileInformationByHandle; FindFirstFile and FindNextFile; MoveFileEx; \
                           DeleteFile",
             },
-            test_only: false,
         }
     }
 

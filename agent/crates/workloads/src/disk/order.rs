@@ -25,7 +25,6 @@ impl pentathlon_harness::Workload for Order {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "disk.order",
-            area: entry::AREA,
             title: "Sequential against random reads",
             summary: "A file that is not in the cache is read in chunks: in order, in random \
                       order at multiples of the chunk, and at random odd places.",
@@ -70,7 +69,6 @@ impl pentathlon_harness::Workload for Order {
                 windows: "ReadFile at an offset; no call makes the system forget one file, so who \
                           answered is unknown",
             },
-            test_only: false,
         }
     }
 

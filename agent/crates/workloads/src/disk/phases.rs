@@ -27,7 +27,6 @@ impl pentathlon_harness::Workload for Phases {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "disk.phases",
-            area: entry::AREA,
             title: "Phases of changing a file: read against mmap",
             summary: "A file that is not in the cache is read chunk by chunk, every byte is \
                       changed in a loop, and the chunk is written back to the device; the time of \
@@ -67,7 +66,6 @@ impl pentathlon_harness::Workload for Phases {
                           CreateFileMapping, MapViewOfFile, FlushViewOfFile, FlushFileBuffers and \
                           UnmapViewOfFile for each chunk; a view begins on a multiple of 64 KiB",
             },
-            test_only: false,
         }
     }
 

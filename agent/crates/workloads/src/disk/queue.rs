@@ -33,7 +33,6 @@ impl pentathlon_harness::Workload for Queue {
         metrics.extend(latency::metrics());
         catalog::Workload {
             id: "disk.queue",
-            area: entry::AREA,
             title: "Queue of requests",
             summary: "Blocks at random places of a file are read or written past the cache, with \
                       a number of requests under way at all times; the time of each request is \
@@ -67,7 +66,6 @@ impl pentathlon_harness::Workload for Queue {
                           returns all that are over with one call. Wine serves each request before \
                           its call returns, so that its queue is never deeper than 1",
             },
-            test_only: false,
         }
     }
 

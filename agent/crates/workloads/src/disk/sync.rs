@@ -28,7 +28,6 @@ impl pentathlon_harness::Workload for Sync {
         metrics.extend(latency::metrics());
         catalog::Workload {
             id: "disk.sync",
-            area: entry::AREA,
             title: "Latency of fsync and fdatasync",
             summary: "A block is written to a file and made durable, again and again; the time of \
                       each fsync or fdatasync is one value of a histogram, the rate counts write \
@@ -60,7 +59,6 @@ impl pentathlon_harness::Workload for Sync {
                         cache is emptied is up to the file system and the device",
                 windows: "WriteFile, then FlushFileBuffers for both calls",
             },
-            test_only: false,
         }
     }
 

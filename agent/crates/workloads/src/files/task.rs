@@ -47,7 +47,6 @@ impl pentathlon_harness::BetweenHosts for Task {
         };
         catalog::Workload {
             id,
-            area: "files",
             title,
             summary,
             source,
@@ -61,7 +60,6 @@ impl pentathlon_harness::BetweenHosts for Task {
                         namespace",
                 windows: "both ends are Linux",
             },
-            test_only: false,
         }
     }
 

@@ -10,7 +10,6 @@ impl pentathlon_harness::BetweenHosts for Ndr {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "forwarding.ndr",
-            area: "forwarding",
             title: "Forwarding rate without loss",
             summary:
                 "Searches for the highest rate at which no packet is lost, and for the one at \
@@ -31,7 +30,6 @@ impl pentathlon_harness::BetweenHosts for Ndr {
             ],
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: SEMANTICS,
-            test_only: false,
         }
     }
 

@@ -13,7 +13,6 @@ impl pentathlon_harness::BetweenHosts for Sweep {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "forwarding.sweep",
-            area: "forwarding",
             title: "IP forwarding over offered load",
             summary: "A generator sends packets through the system at a fixed rate and receives \
                       them at its other side, with or without a competitor for the system's CPU. \
@@ -47,7 +46,6 @@ impl pentathlon_harness::BetweenHosts for Sweep {
             ],
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: SEMANTICS,
-            test_only: false,
         }
     }
 

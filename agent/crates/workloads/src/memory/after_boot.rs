@@ -13,7 +13,6 @@ impl pentathlon_harness::Workload for AfterBoot {
         let metric = |id, title, direction| Metric::new(id, title, "MB", direction);
         catalog::Workload {
             id: "memory.after_boot",
-            area: "memory",
             title: "Memory after boot",
             summary: "What the system counts as physical memory, and what of it is not available \
                       to new programs; to be measured first after a boot.",
@@ -32,7 +31,6 @@ impl pentathlon_harness::Workload for AfterBoot {
                     "GlobalMemoryStatusEx: ullTotalPhys, and ullTotalPhys less ullAvailPhys; both \
                           include the agent itself",
             },
-            test_only: false,
         }
     }
 

@@ -66,7 +66,6 @@ impl pentathlon_harness::Workload for Bandwidth {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: self.id,
-            area: "memory",
             title: self.title,
             summary: self.summary,
             source: self.source,
@@ -88,7 +87,6 @@ impl pentathlon_harness::Workload for Bandwidth {
                         touched before anything is timed",
                 windows: "committed private memory, touched before anything is timed",
             },
-            test_only: false,
         }
     }
 

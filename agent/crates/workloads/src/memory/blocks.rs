@@ -40,7 +40,6 @@ impl pentathlon_harness::Workload for Blocks {
         metrics.push(Metric::higher("random", "Random loads", "Maccesses/s"));
         catalog::Workload {
             id: "memory.blocks",
-            area: "memory",
             title: "Memory blocks",
             summary: "Reads, writes and copies blocks of a few sizes from end to end, and loads \
                       random words of them, with one thread and with one on every CPU.",
@@ -56,7 +55,6 @@ impl pentathlon_harness::Workload for Blocks {
                 windows: "committed private memory, touched before anything is timed; the system \
                           places the threads",
             },
-            test_only: false,
         }
     }
 

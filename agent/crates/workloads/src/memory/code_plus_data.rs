@@ -17,7 +17,6 @@ impl pentathlon_harness::Workload for CodePlusData {
         let metric = |id, title| Metric::higher(id, title, "MB/s");
         catalog::Workload {
             id: "memory.code_plus_data",
-            area: "memory",
             title: "Code plus data",
             summary: "Writes and reads an array of 32-bit integers of a growing size with the \
                       published loops: the rate falls where code and data outgrow a cache.",
@@ -40,7 +39,6 @@ impl pentathlon_harness::Workload for CodePlusData {
                 linux: "memory of the C library's allocator, written before anything is timed",
                 windows: "memory of the process heap, written before anything is timed",
             },
-            test_only: false,
         }
     }
 

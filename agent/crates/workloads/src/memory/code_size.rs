@@ -23,7 +23,6 @@ impl pentathlon_harness::Workload for CodeSize {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "memory.code_size",
-            area: "memory",
             title: "Resident code size",
             summary: "Executes straight-line code of a growing size again and again: the time per \
                       byte of code rises where a cache can no longer hold the code.",
@@ -60,7 +59,6 @@ impl pentathlon_harness::Workload for CodeSize {
                           pass; what is larger than that is copies of it in private memory \
                           (VirtualProtect)",
             },
-            test_only: false,
         }
     }
 

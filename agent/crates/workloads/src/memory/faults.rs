@@ -18,7 +18,6 @@ impl pentathlon_harness::Workload for Faults {
         let metric = |id, title| Metric::lower(id, title, "1/s");
         catalog::Workload {
             id: "memory.faults",
-            area: "memory",
             title: "Faults beside the block set",
             summary: "Takes blocks from the system, reads, writes, copies and samples them and \
                       gives them back, again and again, while the system counts its faults.",
@@ -47,7 +46,6 @@ impl pentathlon_harness::Workload for Faults {
                           PageReadIoCount, cache_faults the sum of CacheTransitionCount and \
                           CacheReadCount; unsupported where a new page is not counted, as on Wine",
             },
-            test_only: false,
         }
     }
 

@@ -14,7 +14,6 @@ impl pentathlon_harness::Workload for Latency {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "memory.latency",
-            area: "memory",
             title: "Random-access latency",
             summary:
                 "Follows a ring of addresses through every cache line of a block, in a random \
@@ -43,7 +42,6 @@ impl pentathlon_harness::Workload for Latency {
                         /proc/self/smaps",
                 windows: "base: committed private memory; huge: unsupported",
             },
-            test_only: false,
         }
     }
 

@@ -20,7 +20,6 @@ impl pentathlon_harness::Workload for SubLooping {
         };
         catalog::Workload {
             id: "memory.sub_looping",
-            area: "memory",
             title: "Looping and sub-looping",
             summary: "Writes an array of 32-bit integers many times: all passes over its first \
                       piece, then all over the next, for pieces from 1 KiB to the whole.",
@@ -50,7 +49,6 @@ impl pentathlon_harness::Workload for SubLooping {
                         touched before anything is timed",
                 windows: "committed private memory, touched before anything is timed",
             },
-            test_only: false,
         }
     }
 

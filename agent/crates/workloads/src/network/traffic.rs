@@ -10,7 +10,6 @@ impl pentathlon_harness::BetweenHosts for Traffic {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "network.traffic",
-            area: "network",
             title: "Traffic between two hosts",
             summary: "Flows of packets, sent open-loop by one host or by both, received and sent \
                       back by the other. Both ends write down every packet; loss, delay, jitter and rates \
@@ -34,7 +33,6 @@ impl pentathlon_harness::BetweenHosts for Traffic {
                         transmit backends by the interfaces that they name",
                 windows: "send and recv on ordinary sockets, TCP with TCP_NODELAY",
             },
-            test_only: false,
         }
     }
 

@@ -16,7 +16,6 @@ impl pentathlon_harness::Workload for Condition {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.condition",
-            area: entry::AREA,
             title: "Condition variable, there and back",
             summary: "Two threads hand a number to and fro under a mutex: each raises it, signals \
                       the condition variable and waits on it until the other has raised it.",
@@ -31,7 +30,6 @@ impl pentathlon_harness::Workload for Condition {
                         gives; every number is the next one",
                 windows: "SleepConditionVariableSRW and WakeConditionVariable",
             },
-            test_only: false,
         }
     }
 

@@ -19,7 +19,6 @@ impl pentathlon_harness::Workload for CreateDelete {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.create_delete",
-            area: entry::AREA,
             title: "Create and delete a file",
             summary: "A new empty file is made in the scratch directory, closed and removed.",
             source: entry::CALLS,
@@ -40,7 +39,6 @@ impl pentathlon_harness::Workload for CreateDelete {
                 windows: "CreateFile with OPEN_ALWAYS (with FILE_FLAG_WRITE_THROUGH for O_SYNC), \
                           CloseHandle, DeleteFile",
             },
-            test_only: false,
         }
     }
 

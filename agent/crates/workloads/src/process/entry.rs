@@ -3,7 +3,6 @@
 use pentathlon_harness::measure::{Failure, Quantity};
 use pentathlon_protocol::catalog::Metric;
 
-pub const AREA: &str = "process";
 pub const CALLS: &str = "venkata2003 §5.1, Fig. 25 and 26";
 /// One operation is one call.
 pub const PER_CALL: Quantity = Quantity::NsPer { parts: 1.0 };

@@ -18,7 +18,6 @@ impl pentathlon_harness::Workload for EventTrip {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.event",
-            area: entry::AREA,
             title: "Event set and waited for, there and back",
             summary: "Two threads wake each other in turn by two events of the kernel, which are \
                       set by one and reset by the other's wait; a number that each raises shows \
@@ -34,7 +33,6 @@ impl pentathlon_harness::Workload for EventTrip {
                 windows: "SetEvent and WaitForSingleObject of two events that reset themselves. \
                           Under Wine both are questions to the wineserver process",
             },
-            test_only: false,
         }
     }
 

@@ -26,7 +26,6 @@ impl pentathlon_harness::Workload for ExecStatic {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.exec_static",
-            area: entry::AREA,
             title: "Start of a static program",
             summary: "A static program with a C library, the agent itself, is started with an \
                       argument that lets it end at once; its end is waited for. What it costs \
@@ -47,7 +46,6 @@ impl pentathlon_harness::Workload for ExecStatic {
                 windows: "CreateProcess of the agent's own file, WaitForSingleObject, \
                           GetExitCodeProcess; fork is unsupported: there is none",
             },
-            test_only: false,
         }
     }
 

@@ -16,7 +16,6 @@ impl pentathlon_harness::Workload for FopenFclose {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.fopen_fclose",
-            area: entry::AREA,
             title: "fopen and fclose of a file",
             summary:
                 "An existing empty file in the scratch directory is opened for writing, which \
@@ -32,7 +31,6 @@ impl pentathlon_harness::Workload for FopenFclose {
                         linked with; the file system of the scratch directory decides the result",
                 windows: "fopen and fclose of the C run-time library",
             },
-            test_only: false,
         }
     }
 

@@ -21,7 +21,6 @@ impl pentathlon_harness::Workload for ForkExec {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.fork_exec",
-            area: entry::AREA,
             title: "fork, exec and wait",
             summary: "A process forks, the child executes a static program of 188 bytes that only \
                       exits, the parent waits for it.",
@@ -37,7 +36,6 @@ impl pentathlon_harness::Workload for ForkExec {
                 windows: "CreateProcess of a program of 1 KB that only calls ExitProcess, \
                           WaitForSingleObject, GetExitCodeProcess; no console is made for it",
             },
-            test_only: false,
         }
     }
 

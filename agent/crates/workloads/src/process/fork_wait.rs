@@ -19,7 +19,6 @@ impl pentathlon_harness::Workload for ForkWait {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.fork_wait",
-            area: entry::AREA,
             title: "fork, exit and wait",
             summary: "A process forks, the child exits at once, the parent waits for it.",
             source: entry::CALLS,
@@ -44,7 +43,6 @@ impl pentathlon_harness::Workload for ForkWait {
                         thread; the status of every child is checked",
                 windows: "unsupported: there is no fork; CreateProcess starts a program anew",
             },
-            test_only: false,
         }
     }
 

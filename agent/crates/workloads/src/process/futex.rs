@@ -18,7 +18,6 @@ impl pentathlon_harness::Workload for Futex {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.futex",
-            area: entry::AREA,
             title: "futex wake and wait, there and back",
             summary: "Two threads hand a number to and fro: each raises it, wakes the other and \
                       sleeps until the other has raised it.",
@@ -34,7 +33,6 @@ impl pentathlon_harness::Workload for Futex {
                         sleeps; voluntary_switches beside the sample shows",
                 windows: "WaitOnAddress and WakeByAddressSingle",
             },
-            test_only: false,
         }
     }
 

@@ -14,7 +14,6 @@ impl pentathlon_harness::Workload for Getpid {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.getpid",
-            area: entry::AREA,
             title: "System call getpid",
             summary: "The cost of entering the kernel and leaving it: getpid by the system call \
                       instruction, never from a cache.",
@@ -31,7 +30,6 @@ impl pentathlon_harness::Workload for Getpid {
                           the process id: GetCurrentProcessId reads the process's own memory and \
                           enters no kernel. Under Wine a question to the wineserver process",
             },
-            test_only: false,
         }
     }
 

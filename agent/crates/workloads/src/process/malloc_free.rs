@@ -14,7 +14,6 @@ impl pentathlon_harness::Workload for MallocFree {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.malloc_free",
-            area: entry::AREA,
             title: "malloc and free",
             summary: "A block is allocated, its first and last byte are written and read, and it \
                       is freed.",
@@ -35,7 +34,6 @@ impl pentathlon_harness::Workload for MallocFree {
                         blocks that come from the kernel, kernels: not the systems' C libraries",
                 windows: "malloc and free of the C run-time library, over the process heap",
             },
-            test_only: false,
         }
     }
 

@@ -24,7 +24,6 @@ impl pentathlon_harness::Workload for MmapMunmap {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.mmap_munmap",
-            area: entry::AREA,
             title: "mmap and munmap",
             summary: "Memory or a file of the scratch directory is mapped, a share of its pages \
                       is written to, and it is unmapped.",
@@ -60,7 +59,6 @@ impl pentathlon_harness::Workload for MmapMunmap {
                 windows: "VirtualAlloc with MEM_RESERVE|MEM_COMMIT and VirtualFree; for the file \
                           CreateFileMapping, MapViewOfFile, UnmapViewOfFile",
             },
-            test_only: false,
         }
     }
 

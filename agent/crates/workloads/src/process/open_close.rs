@@ -16,7 +16,6 @@ impl pentathlon_harness::Workload for OpenClose {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.open_close",
-            area: entry::AREA,
             title: "open and close of a file",
             summary: "An existing empty file in the scratch directory is opened and closed.",
             source: entry::CALLS,
@@ -37,7 +36,6 @@ impl pentathlon_harness::Workload for OpenClose {
                     "CreateFile and CloseHandle: OPEN_ALWAYS with FILE_FLAG_WRITE_THROUGH for the \
                           paper's flags, GENERIC_READ with OPEN_EXISTING for read_only",
             },
-            test_only: false,
         }
     }
 

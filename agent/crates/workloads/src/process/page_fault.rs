@@ -36,7 +36,6 @@ impl pentathlon_harness::Workload for PageFault {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.page_fault",
-            area: entry::AREA,
             title: "Page fault",
             summary: "Pages are touched for the first time, one after another: new private memory \
                       (minor), or a file whose pages the kernel has just been made to drop \
@@ -65,7 +64,6 @@ impl pentathlon_harness::Workload for PageFault {
                           PageFaultCount of GetProcessMemoryInfo; major: unsupported, the system \
                           counts both kinds together, so nothing proves that the disk was needed",
             },
-            test_only: false,
         }
     }
 

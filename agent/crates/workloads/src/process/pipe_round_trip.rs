@@ -26,7 +26,6 @@ impl pentathlon_harness::Workload for PipeRoundTrip {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.pipe_round_trip",
-            area: entry::AREA,
             title: "Token over two pipes and back",
             summary: "A token goes to another process over one pipe and comes back, changed, over \
                       a second one; both processes sleep while they wait.",
@@ -45,7 +44,6 @@ impl pentathlon_harness::Workload for PipeRoundTrip {
                 windows: "CreatePipe, ReadFile, WriteFile between this process and another one \
                           of the same program",
             },
-            test_only: false,
         }
     }
 

@@ -22,7 +22,6 @@ impl pentathlon_harness::Workload for Signal {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.signal",
-            area: entry::AREA,
             title: "Signals",
             summary: "A handler is installed; or a process sends itself a signal that its handler \
                       counts; or two processes send each other a signal in turn and sleep until \
@@ -44,7 +43,6 @@ impl pentathlon_harness::Workload for Signal {
                 windows: "unsupported: there are no signals; process.event measures what wakes a \
                           thread there",
             },
-            test_only: false,
         }
     }
 

@@ -17,7 +17,6 @@ impl pentathlon_harness::Workload for Thread {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.thread",
-            area: entry::AREA,
             title: "Thread create and join",
             summary: "A thread is made that returns a number it was given, changed; the first \
                       thread waits for its end.",
@@ -33,7 +32,6 @@ impl pentathlon_harness::Workload for Thread {
                 windows: "CreateThread, WaitForSingleObject and CloseHandle by the standard \
                           library, with a stack of 64 KiB",
             },
-            test_only: false,
         }
     }
 

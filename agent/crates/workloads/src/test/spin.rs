@@ -16,7 +16,6 @@ impl super::Workload for Spin {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "test.spin",
-            area: "test",
             title: "Spin with a planted slowdown",
             summary: "A chain of integer multiplications, with extra uncounted work on request.",
             source: "Pentathlon",
@@ -28,8 +27,11 @@ impl super::Workload for Spin {
             metrics: vec![Metric::lower("time", "Time per spin", "ns")],
             checksum: "state of the mixer after one operation",
             semantics: Semantics::alike("no system calls"),
-            test_only: true,
         }
+    }
+
+    fn test_only(&self) -> bool {
+        true
     }
 
     fn buffers(&self) -> u8 {

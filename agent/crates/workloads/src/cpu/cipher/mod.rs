@@ -20,7 +20,6 @@ impl super::Workload for Cipher {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "cpu.cipher",
-            area: "cpu",
             title: "Ciphers",
             summary: "AES with cipher block chaining and bare RSA: each direction alone, and the \
                       time of all of them. Decryption must restore what was encrypted.",
@@ -50,7 +49,6 @@ impl super::Workload for Cipher {
                 "no system calls but for memory; the processor's AES instructions where it \
                         has them",
             ),
-            test_only: false,
         }
     }
 

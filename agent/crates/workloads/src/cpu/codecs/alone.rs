@@ -155,7 +155,6 @@ impl Workload for Single {
         let (id, title, summary, checksum) = self.0.words();
         catalog::Workload {
             id,
-            area: "cpu",
             title,
             summary,
             source: "martinovic2012 §4.1, Tab. 5 and 12 (PCMark05 CPU suite)",
@@ -164,7 +163,6 @@ impl Workload for Single {
             metrics: vec![Metric::higher("rate", "Rate", self.0.unit())],
             checksum,
             semantics: Semantics::alike("one thread; no system calls but for memory"),
-            test_only: false,
         }
     }
 

@@ -38,7 +38,6 @@ impl Workload for Together {
         );
         catalog::Workload {
             id: self.id,
-            area: "cpu",
             title: self.title,
             summary: "Each task repeats its work in a thread of its own until the time is over \
                       and every task has finished at least once; each rate is its own.",
@@ -48,7 +47,6 @@ impl Workload for Together {
             metrics: self.metrics(),
             checksum: "the task's own, as of the workload with its name",
             semantics: Semantics::alike("threads that the scheduler places among the CPUs allowed"),
-            test_only: false,
         }
     }
 

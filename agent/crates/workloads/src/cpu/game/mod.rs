@@ -42,7 +42,6 @@ impl super::Workload for Game {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "cpu.game",
-            area: "cpu",
             title: "Game",
             summary: "Agents look for ways over hills (A*), balls roll and collide (rigid-body \
                       physics), and every frame is drawn in software at 640x480. The same game \
@@ -68,7 +67,6 @@ impl super::Workload for Game {
             semantics: Semantics::alike(
                 "with more than one thread, threads are started and joined twice a frame",
             ),
-            test_only: false,
         }
     }
 

@@ -24,7 +24,6 @@ impl super::Workload for MolDyn {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "cpu.moldyn",
-            area: "cpu",
             title: "Molecular dynamics",
             summary: "Liquid argon after Rahman: Lennard-Jones forces with lists of neighbours, \
                       moved by velocity Verlet. Energy and momentum must be conserved.",
@@ -44,7 +43,6 @@ impl super::Workload for MolDyn {
             metrics: vec![Metric::lower("time", "Calculation time", "s")],
             checksum: "FNV-1a of the last positions and velocities",
             semantics: Semantics::alike("no system calls but for memory"),
-            test_only: false,
         }
     }
 

@@ -21,7 +21,6 @@ impl super::Workload for Pi {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "cpu.pi",
-            area: "cpu",
             title: "Digits of π",
             summary: "π by the Gauss–Legendre algorithm, with an own multiplication by fast \
                       Fourier transforms of doubles; checked, digit by digit, against the \
@@ -38,7 +37,6 @@ impl super::Workload for Pi {
             metrics: vec![Metric::lower("time", "Calculation time", "s")],
             checksum: "FNV-1a of the decimal places in groups of five",
             semantics: Semantics::alike("no system calls but for memory"),
-            test_only: false,
         }
     }
 

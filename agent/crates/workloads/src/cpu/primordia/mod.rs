@@ -22,7 +22,6 @@ impl super::Workload for Primordia {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "cpu.primordia",
-            area: "cpu",
             title: "Orbitals of an atom",
             summary: "Solves the Hartree–Fock equations for every shell of an atom, with an \
                       orthonormal basis of Slater functions and all repulsion integrals on a \
@@ -38,7 +37,6 @@ impl super::Workload for Primordia {
             metrics: vec![Metric::lower("time", "Calculation time", "s")],
             checksum: "FNV-1a of the energies of the atom and of its orbitals",
             semantics: Semantics::alike("no system calls but for memory"),
-            test_only: false,
         }
     }
 

@@ -23,7 +23,6 @@ impl Workload for Fairness {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "cpu.scheduling.fairness",
-            area: "cpu",
             title: "Fairness of CPU shares",
             summary: "Two threads bound to one CPU count units of work for a while, the second \
                       with a higher nice value; how far its share is from the share that its \
@@ -55,7 +54,6 @@ impl Workload for Fairness {
                         and its successor; the shares themselves are a counter",
                 windows: "unsupported: priorities are strict there, not weights",
             },
-            test_only: false,
         }
     }
 

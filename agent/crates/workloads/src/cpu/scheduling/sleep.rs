@@ -24,7 +24,6 @@ impl Workload for Sleep {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "cpu.scheduling.sleep",
-            area: "cpu",
             title: "Timer slack",
             summary: "Sleeps again and again; the time beyond what was asked. Each round is one \
                       histogram.",
@@ -51,7 +50,6 @@ impl Workload for Sleep {
                         the sleeping thread alone",
                 windows: "waitable timer of the standard library; the least slack is unsupported",
             },
-            test_only: false,
         }
     }
 

@@ -19,7 +19,6 @@ impl Workload for Switch {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "cpu.scheduling.switch",
-            area: "cpu",
             title: "Context switch",
             summary: "Two threads bound to one CPU wake each other in turn; the time of one \
                       hand-over, which is a wake-up, a wait and a switch.",
@@ -36,7 +35,6 @@ impl Workload for Switch {
                     "WaitOnAddress of the standard library's park and unpark; CreatePipe with \
                           one byte; SetProcessAffinityMask binds both threads to one CPU",
             },
-            test_only: false,
         }
     }
 

@@ -25,7 +25,6 @@ impl Workload for WakeUp {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "cpu.scheduling.wakeup",
-            area: "cpu",
             title: "Wake-up latency",
             summary: "One thread reads the clock and wakes another, which reads it as soon as it \
                       runs. Each round is one histogram.",
@@ -51,7 +50,6 @@ impl Workload for WakeUp {
                 linux: "futex(2) of the standard library's park and unpark",
                 windows: "WaitOnAddress of the standard library's park and unpark",
             },
-            test_only: false,
         }
     }
 

@@ -20,7 +20,6 @@ impl super::Workload for Simplex {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "cpu.simplex",
-            area: "cpu",
             title: "Downhill simplex",
             summary: "Minimises a function of many variables by the method of Nelder and Mead: \
                       all computing, no input or output. The minimum found is checked.",
@@ -43,7 +42,6 @@ impl super::Workload for Simplex {
             metrics: vec![Metric::lower("time", "Execution time", "us")],
             checksum: "FNV-1a of the minimum's coordinates and of the number of evaluations",
             semantics: Semantics::alike("no system calls"),
-            test_only: false,
         }
     }
 

@@ -18,7 +18,6 @@ impl pentathlon_harness::Workload for Trace {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "disk.trace",
-            area: entry::AREA,
             title: "Replay of disk traces",
             summary: "The file operations of a trace (a start-up, applications loading, general \
                       usage, a virus scan, files being written, or one recorded by the user) are \
@@ -42,7 +41,6 @@ impl pentathlon_harness::Workload for Trace {
                     "CreateFile, ReadFile, WriteFile, FlushFileBuffers, DeleteFile; the cache \
                           cannot be made to forget single files",
             },
-            test_only: false,
         }
     }
 

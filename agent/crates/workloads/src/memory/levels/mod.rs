@@ -26,7 +26,6 @@ impl pentathlon_harness::Workload for Levels {
         metrics.push(Metric::lower("latency", "Latency", "ns"));
         catalog::Workload {
             id: "memory.levels",
-            area: "memory",
             title: "Memory levels",
             summary: "Bandwidth and latency of main memory and of each cache, with blocks chosen \
                       from the sizes of this machine's caches.",
@@ -51,7 +50,6 @@ impl pentathlon_harness::Workload for Levels {
                         system does not list them",
                 windows: "sizes of the caches from CPUID",
             },
-            test_only: false,
         }
     }
 

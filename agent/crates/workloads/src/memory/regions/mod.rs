@@ -25,7 +25,6 @@ impl pentathlon_harness::Workload for Regions {
         };
         catalog::Workload {
             id: "memory.regions",
-            area: "memory",
             title: "Memory regions",
             summary: "Writes a fresh block, then reads it, then writes it again, for sizes from \
                       the first cache to beyond the memory: only the last two are timed.",
@@ -70,7 +69,6 @@ impl pentathlon_harness::Workload for Regions {
                 windows: "a fresh piece of committed private memory in every round; swap: \
                           unsupported",
             },
-            test_only: false,
         }
     }
 

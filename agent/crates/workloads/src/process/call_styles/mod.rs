@@ -32,7 +32,6 @@ impl pentathlon_harness::Workload for CallStyles {
         };
         catalog::Workload {
             id: "process.call_styles",
-            area: entry::AREA,
             title: "Inline, function, recursion and fork",
             summary:
                 "Nested loops that allocate, fill, sum and free an array, in four styles that \
@@ -68,7 +67,6 @@ impl pentathlon_harness::Workload for CallStyles {
                         fork(3), waitpid(2) and a pipe for the processes",
                 windows: "fork is unsupported: there is none",
             },
-            test_only: false,
         }
     }
 
