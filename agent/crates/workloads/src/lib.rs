@@ -1,6 +1,7 @@
 //! The measured programs, one folder per area.
 
 pub mod arithmetic;
+mod assembly;
 mod command;
 mod cpu;
 pub mod disk;

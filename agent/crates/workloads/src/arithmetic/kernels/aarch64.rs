@@ -2,71 +2,27 @@
 //! compiler: `add`, `sub`, `mul` and `sdiv` on general registers, scalar `fadd` to `fdiv` on the
 //! others. Loops are unrolled so far that their own instructions are below 1 %.
 
-use super::super::operation::{Kind, Operation};
-use super::{Kernel, Rate, State};
-use std::arch::asm;
+use super::{blocks, Kernel, State};
 
 pub const NAME: &str = "64-bit ARM instructions add, sub, mul, sdiv, fadd to fdiv";
-
-pub fn kernel(operation: Operation, kind: Kind, rate: Rate) -> Kernel {
-    use {Kind::*, Operation::*, Rate::*};
-    match (operation, kind, rate) {
-        (Add, I32, Throughput) => add_i32::throughput,
-        (Add, I32, Latency) => add_i32::latency,
-        (Add, I64, Throughput) => add_i64::throughput,
-        (Add, I64, Latency) => add_i64::latency,
-        (Add, F32, Throughput) => add_f32::throughput,
-        (Add, F32, Latency) => add_f32::latency,
-        (Add, F64, Throughput) => add_f64::throughput,
-        (Add, F64, Latency) => add_f64::latency,
-        (Subtract, I32, Throughput) => subtract_i32::throughput,
-        (Subtract, I32, Latency) => subtract_i32::latency,
-        (Subtract, I64, Throughput) => subtract_i64::throughput,
-        (Subtract, I64, Latency) => subtract_i64::latency,
-        (Subtract, F32, Throughput) => subtract_f32::throughput,
-        (Subtract, F32, Latency) => subtract_f32::latency,
-        (Subtract, F64, Throughput) => subtract_f64::throughput,
-        (Subtract, F64, Latency) => subtract_f64::latency,
-        (Multiply, I32, Throughput) => multiply_i32::throughput,
-        (Multiply, I32, Latency) => multiply_i32::latency,
-        (Multiply, I64, Throughput) => multiply_i64::throughput,
-        (Multiply, I64, Latency) => multiply_i64::latency,
-        (Multiply, F32, Throughput) => multiply_f32::throughput,
-        (Multiply, F32, Latency) => multiply_f32::latency,
-        (Multiply, F64, Throughput) => multiply_f64::throughput,
-        (Multiply, F64, Latency) => multiply_f64::latency,
-        (Divide, I32, Throughput) => divide_i32::throughput,
-        (Divide, I32, Latency) => divide_i32::latency,
-        (Divide, I64, Throughput) => divide_i64::throughput,
-        (Divide, I64, Latency) => divide_i64::latency,
-        (Divide, F32, Throughput) => divide_f32::throughput,
-        (Divide, F32, Latency) => divide_f32::latency,
-        (Divide, F64, Throughput) => divide_f64::throughput,
-        (Divide, F64, Latency) => divide_f64::latency,
-    }
-}
 
 /// Chains in the registers 0 to 9, as `w` or `x`.
 macro_rules! integers {
     ($module:ident, $instruction:literal, $width:literal, $operand:literal) => {
-        mod $module {
+        pub mod $module {
             use super::*;
 
-            pub fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
+            pub const LOOPS: [Kernel; 2] = [throughput, latency];
+
+            fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
                 // SAFETY: the loop works in registers alone and clobbers what is named.
                 unsafe {
-                    asm!(
-                        "cbz {blocks}, 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 50",
-                        ".irp r,0,1,2,3,4,5,6,7,8,9",
-                        concat!($instruction, " ", $width, "\\r, ", $width, "\\r, ", $operand),
-                        ".endr",
-                        ".endr",
-                        "sub {blocks}, {blocks}, #1",
-                        "cbnz {blocks}, 2b",
-                        "3:",
+                    blocks!(50;
+                        steps: [
+                            ".irp r,0,1,2,3,4,5,6,7,8,9",
+                            concat!($instruction, " ", $width, "\\r, ", $width, "\\r, ", $operand),
+                            ".endr",
+                        ];
                         operand = in(reg) operands[0],
                         blocks = inout(reg) blocks => _,
                         inout("x0") state[0], inout("x1") state[1],
@@ -79,19 +35,11 @@ macro_rules! integers {
                 }
             }
 
-            pub fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
+            fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
                 // SAFETY: the loop works in registers alone and clobbers what is named.
                 unsafe {
-                    asm!(
-                        "cbz {blocks}, 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 102",
-                        concat!($instruction, " ", $width, "0, ", $width, "0, ", $operand),
-                        ".endr",
-                        "sub {blocks}, {blocks}, #1",
-                        "cbnz {blocks}, 2b",
-                        "3:",
+                    blocks!(102;
+                        steps: [concat!($instruction, " ", $width, "0, ", $width, "0, ", $operand)];
                         operand = in(reg) operands[0],
                         blocks = inout(reg) blocks => _,
                         inout("x0") state[0],
@@ -114,26 +62,22 @@ integers!(multiply_i64, "mul", "x", "{operand}");
 /// short form clears the high half of its result.
 macro_rules! integer_divisions {
     ($module:ident, $width:literal, $divisor:literal, $dividend:literal) => {
-        mod $module {
+        pub mod $module {
             use super::*;
 
-            pub fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
+            pub const LOOPS: [Kernel; 2] = [throughput, latency];
+
+            fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
                 let [d0, d1, d2, d3, d4, d5, d6, d7, ..] = *state;
                 // SAFETY: the loop works in registers alone and clobbers what is named.
                 unsafe {
-                    asm!(
-                        "cbz {blocks}, 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 50",
-                        ".irp r,0,1,2,3,4,5,6,7",
-                        concat!("sdiv ", $width, "9, ", $dividend, ", ", $width, "\\r"),
-                        "add {quotients}, {quotients}, x9",
-                        ".endr",
-                        ".endr",
-                        "sub {blocks}, {blocks}, #1",
-                        "cbnz {blocks}, 2b",
-                        "3:",
+                    blocks!(50;
+                        steps: [
+                            ".irp r,0,1,2,3,4,5,6,7",
+                            concat!("sdiv ", $width, "9, ", $dividend, ", ", $width, "\\r"),
+                            "add {quotients}, {quotients}, x9",
+                            ".endr",
+                        ];
                         dividend = in(reg) operands[0],
                         blocks = inout(reg) blocks => _,
                         quotients = inout(reg) state[super::super::QUOTIENTS],
@@ -145,20 +89,14 @@ macro_rules! integer_divisions {
                 }
             }
 
-            pub fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
+            fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
                 // SAFETY: the loop works in registers alone and clobbers what is named.
                 unsafe {
-                    asm!(
-                        "cbz {blocks}, 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 102",
-                        concat!("sdiv ", $divisor, ", ", $dividend, ", ", $divisor),
-                        "add {quotients}, {quotients}, {divisor}",
-                        ".endr",
-                        "sub {blocks}, {blocks}, #1",
-                        "cbnz {blocks}, 2b",
-                        "3:",
+                    blocks!(102;
+                        steps: [
+                            concat!("sdiv ", $divisor, ", ", $dividend, ", ", $divisor),
+                            "add {quotients}, {quotients}, {divisor}",
+                        ];
                         dividend = in(reg) operands[0],
                         divisor = inout(reg) state[0],
                         blocks = inout(reg) blocks => _,
@@ -177,36 +115,36 @@ integer_divisions!(divide_i64, "x", "{divisor}", "{dividend}");
 /// Chains in the registers 0 to 11, as `s` or `d`, the two operands in 12 and 13.
 macro_rules! floats {
     ($module:ident, $instruction:literal, $width:literal) => {
-        mod $module {
+        pub mod $module {
             use super::*;
 
-            pub fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
+            pub const LOOPS: [Kernel; 2] = [throughput, latency];
+
+            fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
                 // SAFETY: the loop reads `operands`, reads and writes the first 12 words of
                 // `state`, and clobbers what is named.
                 unsafe {
-                    asm!(
-                        "ldp d12, d13, [{operands}]",
-                        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
-                        "ldr d\\n, [{state}, #8 * \\n]",
-                        ".endr",
-                        "cbz {blocks}, 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 17",
-                        ".irp o,12,13",
-                        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
-                        concat!(
-                            $instruction, " ", $width, "\\n, ", $width, "\\n, ", $width, "\\o"
-                        ),
-                        ".endr",
-                        ".endr",
-                        ".endr",
-                        "sub {blocks}, {blocks}, #1",
-                        "cbnz {blocks}, 2b",
-                        "3:",
-                        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
-                        "str d\\n, [{state}, #8 * \\n]",
-                        ".endr",
+                    blocks!(17;
+                        before: [
+                            "ldp d12, d13, [{operands}]",
+                            ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
+                            "ldr d\\n, [{state}, #8 * \\n]",
+                            ".endr",
+                        ],
+                        steps: [
+                            ".irp o,12,13",
+                            ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
+                            concat!(
+                                $instruction, " ", $width, "\\n, ", $width, "\\n, ", $width, "\\o"
+                            ),
+                            ".endr",
+                            ".endr",
+                        ],
+                        after: [
+                            ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
+                            "str d\\n, [{state}, #8 * \\n]",
+                            ".endr",
+                        ];
                         state = in(reg) state.as_mut_ptr(),
                         operands = in(reg) operands.as_ptr(),
                         blocks = inout(reg) blocks => _,
@@ -219,24 +157,20 @@ macro_rules! floats {
                 }
             }
 
-            pub fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
+            fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
                 // SAFETY: the loop reads `operands`, reads and writes the first word of `state`,
                 // and clobbers what is named.
                 unsafe {
-                    asm!(
-                        "ldp d12, d13, [{operands}]",
-                        "ldr d0, [{state}]",
-                        "cbz {blocks}, 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 51",
-                        concat!($instruction, " ", $width, "0, ", $width, "0, ", $width, "12"),
-                        concat!($instruction, " ", $width, "0, ", $width, "0, ", $width, "13"),
-                        ".endr",
-                        "sub {blocks}, {blocks}, #1",
-                        "cbnz {blocks}, 2b",
-                        "3:",
-                        "str d0, [{state}]",
+                    blocks!(51;
+                        before: [
+                            "ldp d12, d13, [{operands}]",
+                            "ldr d0, [{state}]",
+                        ],
+                        steps: [
+                            concat!($instruction, " ", $width, "0, ", $width, "0, ", $width, "12"),
+                            concat!($instruction, " ", $width, "0, ", $width, "0, ", $width, "13"),
+                        ],
+                        after: ["str d0, [{state}]"];
                         state = in(reg) state.as_mut_ptr(),
                         operands = in(reg) operands.as_ptr(),
                         blocks = inout(reg) blocks => _,

@@ -2,49 +2,9 @@
 //! compiler: `add`, `sub`, `imul` and `idiv` on general registers, `addss` to `divsd` (scalar SSE2)
 //! on the others. Loops are unrolled so far that their own instructions are below 1 %.
 
-use super::super::operation::{Kind, Operation};
-use super::{Kernel, Rate, State};
-use std::arch::asm;
+use super::{blocks, Kernel, State};
 
 pub const NAME: &str = "x86-64 instructions add, sub, imul, idiv, addss to divsd";
-
-pub fn kernel(operation: Operation, kind: Kind, rate: Rate) -> Kernel {
-    use {Kind::*, Operation::*, Rate::*};
-    match (operation, kind, rate) {
-        (Add, I32, Throughput) => add_i32::throughput,
-        (Add, I32, Latency) => add_i32::latency,
-        (Add, I64, Throughput) => add_i64::throughput,
-        (Add, I64, Latency) => add_i64::latency,
-        (Add, F32, Throughput) => add_f32::throughput,
-        (Add, F32, Latency) => add_f32::latency,
-        (Add, F64, Throughput) => add_f64::throughput,
-        (Add, F64, Latency) => add_f64::latency,
-        (Subtract, I32, Throughput) => subtract_i32::throughput,
-        (Subtract, I32, Latency) => subtract_i32::latency,
-        (Subtract, I64, Throughput) => subtract_i64::throughput,
-        (Subtract, I64, Latency) => subtract_i64::latency,
-        (Subtract, F32, Throughput) => subtract_f32::throughput,
-        (Subtract, F32, Latency) => subtract_f32::latency,
-        (Subtract, F64, Throughput) => subtract_f64::throughput,
-        (Subtract, F64, Latency) => subtract_f64::latency,
-        (Multiply, I32, Throughput) => multiply_i32::throughput,
-        (Multiply, I32, Latency) => multiply_i32::latency,
-        (Multiply, I64, Throughput) => multiply_i64::throughput,
-        (Multiply, I64, Latency) => multiply_i64::latency,
-        (Multiply, F32, Throughput) => multiply_f32::throughput,
-        (Multiply, F32, Latency) => multiply_f32::latency,
-        (Multiply, F64, Throughput) => multiply_f64::throughput,
-        (Multiply, F64, Latency) => multiply_f64::latency,
-        (Divide, I32, Throughput) => divide_i32::throughput,
-        (Divide, I32, Latency) => divide_i32::latency,
-        (Divide, I64, Throughput) => divide_i64::throughput,
-        (Divide, I64, Latency) => divide_i64::latency,
-        (Divide, F32, Throughput) => divide_f32::throughput,
-        (Divide, F32, Latency) => divide_f32::latency,
-        (Divide, F64, Throughput) => divide_f64::throughput,
-        (Divide, F64, Latency) => divide_f64::latency,
-    }
-}
 
 /// The registers of the integer chains, and their low halves.
 macro_rules! whole {
@@ -62,25 +22,20 @@ macro_rules! low {
 /// is `{operand:e}`.
 macro_rules! integers {
     ($module:ident, $instruction:literal, $registers:expr, $first:literal, $operand:literal) => {
-        mod $module {
+        pub mod $module {
             use super::*;
 
-            pub fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
+            pub const LOOPS: [Kernel; 2] = [throughput, latency];
+
+            fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
                 // SAFETY: the loop works in registers alone and clobbers what is named.
                 unsafe {
-                    asm!(
-                        "test {blocks}, {blocks}",
-                        "jz 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 50",
-                        concat!(".irp r,", $registers),
-                        concat!($instruction, " \\r, ", $operand),
-                        ".endr",
-                        ".endr",
-                        "dec {blocks}",
-                        "jnz 2b",
-                        "3:",
+                    blocks!(50;
+                        steps: [
+                            concat!(".irp r,", $registers),
+                            concat!($instruction, " \\r, ", $operand),
+                            ".endr",
+                        ];
                         operand = in(reg) operands[0],
                         blocks = inout(reg) blocks => _,
                         inout("r8") state[0], inout("r9") state[1],
@@ -93,20 +48,11 @@ macro_rules! integers {
                 }
             }
 
-            pub fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
+            fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
                 // SAFETY: the loop works in registers alone and clobbers what is named.
                 unsafe {
-                    asm!(
-                        "test {blocks}, {blocks}",
-                        "jz 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 102",
-                        concat!($instruction, " ", $first, ", ", $operand),
-                        ".endr",
-                        "dec {blocks}",
-                        "jnz 2b",
-                        "3:",
+                    blocks!(102;
+                        steps: [concat!($instruction, " ", $first, ", ", $operand)];
                         operand = in(reg) operands[0],
                         blocks = inout(reg) blocks => _,
                         inout("r8") state[0],
@@ -130,30 +76,25 @@ integers!(multiply_i64, "imul", whole!(",rax,rdx"), "r8", "{operand}");
 macro_rules! integer_divisions {
     ($module:ident, $a:literal, $extend:literal, $registers:expr, $divisor:literal,
      $dividend:literal) => {
-        mod $module {
+        pub mod $module {
             use super::*;
 
-            pub fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
+            pub const LOOPS: [Kernel; 2] = [throughput, latency];
+
+            fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
                 let [d0, d1, d2, d3, d4, d5, d6, d7, ..] = *state;
                 // SAFETY: the loop works in registers alone and clobbers what is named. No divisor
                 // is 0 or -1.
                 unsafe {
-                    asm!(
-                        "test {blocks}, {blocks}",
-                        "jz 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 50",
-                        concat!(".irp r,", $registers),
-                        concat!("mov ", $a, ", ", $dividend),
-                        $extend,
-                        "idiv \\r",
-                        "add {quotients}, rax",
-                        ".endr",
-                        ".endr",
-                        "dec {blocks}",
-                        "jnz 2b",
-                        "3:",
+                    blocks!(50;
+                        steps: [
+                            concat!(".irp r,", $registers),
+                            concat!("mov ", $a, ", ", $dividend),
+                            $extend,
+                            "idiv \\r",
+                            "add {quotients}, rax",
+                            ".endr",
+                        ];
                         dividend = in(reg) operands[0],
                         blocks = inout(reg) blocks => _,
                         quotients = inout(reg) state[super::super::QUOTIENTS],
@@ -165,25 +106,18 @@ macro_rules! integer_divisions {
                 }
             }
 
-            pub fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
+            fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
                 // SAFETY: the loop works in registers alone and clobbers what is named. The
                 // divisors are two positive numbers in turn.
                 unsafe {
-                    asm!(
-                        "test {blocks}, {blocks}",
-                        "jz 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 102",
-                        concat!("mov ", $a, ", ", $dividend),
-                        $extend,
-                        concat!("idiv ", $divisor),
-                        concat!("mov ", $divisor, ", ", $a),
-                        "add {quotients}, rax",
-                        ".endr",
-                        "dec {blocks}",
-                        "jnz 2b",
-                        "3:",
+                    blocks!(102;
+                        steps: [
+                            concat!("mov ", $a, ", ", $dividend),
+                            $extend,
+                            concat!("idiv ", $divisor),
+                            concat!("mov ", $divisor, ", ", $a),
+                            "add {quotients}, rax",
+                        ];
                         dividend = in(reg) operands[0],
                         divisor = inout(reg) state[0],
                         blocks = inout(reg) blocks => _,
@@ -217,37 +151,36 @@ integer_divisions!(
 /// Chains in xmm0 to xmm11, the two operands in xmm12 and xmm13.
 macro_rules! floats {
     ($module:ident, $instruction:literal) => {
-        mod $module {
+        pub mod $module {
             use super::*;
 
-            pub fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
+            pub const LOOPS: [Kernel; 2] = [throughput, latency];
+
+            fn throughput(state: &mut State, operands: [u64; 2], blocks: u64) {
                 // SAFETY: the loop reads `operands`, reads and writes the first 12 words of
                 // `state`, and clobbers what is named.
                 unsafe {
-                    asm!(
-                        "movq xmm12, qword ptr [{operands}]",
-                        "movq xmm13, qword ptr [{operands} + 8]",
-                        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
-                        "movq xmm\\n, qword ptr [{state} + 8 * \\n]",
-                        ".endr",
-                        "test {blocks}, {blocks}",
-                        "jz 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 17",
-                        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
-                        concat!($instruction, " xmm\\n, xmm12"),
-                        ".endr",
-                        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
-                        concat!($instruction, " xmm\\n, xmm13"),
-                        ".endr",
-                        ".endr",
-                        "dec {blocks}",
-                        "jnz 2b",
-                        "3:",
-                        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
-                        "movq qword ptr [{state} + 8 * \\n], xmm\\n",
-                        ".endr",
+                    blocks!(17;
+                        before: [
+                            "movq xmm12, qword ptr [{operands}]",
+                            "movq xmm13, qword ptr [{operands} + 8]",
+                            ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
+                            "movq xmm\\n, qword ptr [{state} + 8 * \\n]",
+                            ".endr",
+                        ],
+                        steps: [
+                            ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
+                            concat!($instruction, " xmm\\n, xmm12"),
+                            ".endr",
+                            ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
+                            concat!($instruction, " xmm\\n, xmm13"),
+                            ".endr",
+                        ],
+                        after: [
+                            ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
+                            "movq qword ptr [{state} + 8 * \\n], xmm\\n",
+                            ".endr",
+                        ];
                         state = in(reg) state.as_mut_ptr(),
                         operands = in(reg) operands.as_ptr(),
                         blocks = inout(reg) blocks => _,
@@ -260,26 +193,21 @@ macro_rules! floats {
                 }
             }
 
-            pub fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
+            fn latency(state: &mut State, operands: [u64; 2], blocks: u64) {
                 // SAFETY: the loop reads `operands`, reads and writes the first word of `state`,
                 // and clobbers what is named.
                 unsafe {
-                    asm!(
-                        "movq xmm12, qword ptr [{operands}]",
-                        "movq xmm13, qword ptr [{operands} + 8]",
-                        "movq xmm0, qword ptr [{state}]",
-                        "test {blocks}, {blocks}",
-                        "jz 3f",
-                        ".p2align 6",
-                        "2:",
-                        ".rept 51",
-                        concat!($instruction, " xmm0, xmm12"),
-                        concat!($instruction, " xmm0, xmm13"),
-                        ".endr",
-                        "dec {blocks}",
-                        "jnz 2b",
-                        "3:",
-                        "movq qword ptr [{state}], xmm0",
+                    blocks!(51;
+                        before: [
+                            "movq xmm12, qword ptr [{operands}]",
+                            "movq xmm13, qword ptr [{operands} + 8]",
+                            "movq xmm0, qword ptr [{state}]",
+                        ],
+                        steps: [
+                            concat!($instruction, " xmm0, xmm12"),
+                            concat!($instruction, " xmm0, xmm13"),
+                        ],
+                        after: ["movq qword ptr [{state}], xmm0"];
                         state = in(reg) state.as_mut_ptr(),
                         operands = in(reg) operands.as_ptr(),
                         blocks = inout(reg) blocks => _,

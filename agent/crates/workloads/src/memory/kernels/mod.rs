@@ -5,12 +5,25 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod assembly;
 mod chain;
 mod portable;
 pub mod random;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+#[cfg(target_arch = "aarch64")]
+use aarch64 as best;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use assembly::chase;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use portable::{self as best, chase};
+#[cfg(target_arch = "x86_64")]
+use x86_64 as best;
+
+/// The loops made of the instructions `name`, or why there are none: one sentence.
+pub use best::named;
 pub use chain::Chain;
 
 /// Instruction sets in the order of preference.
@@ -88,51 +101,9 @@ pub fn scalar() -> Kernels {
     named("scalar").unwrap_or(portable::KERNELS)
 }
 
-/// The loops made of the instructions `name`, or why there are none: one sentence.
-pub fn named(name: &str) -> Result<Kernels, String> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        x86_64::named(name)
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        aarch64::named(name)
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        Err(format!(
-            "'{name}' names instructions of x86-64, and this agent is built for {}",
-            std::env::consts::ARCH
-        ))
-    }
-}
-
 /// The loops without any instruction of one architecture, for tests to compare with.
 pub fn portable() -> Kernels {
     portable::KERNELS
-}
-
-/// Follows a chain of addresses: `steps` dependent loads from `start`; returns the address reached.
-///
-/// # Safety
-/// From `start` on, every word reached must hold the address of a readable, aligned word.
-#[inline]
-pub unsafe fn chase(start: *const u64, steps: u64) -> *const u64 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller's promise.
-    unsafe {
-        x86_64::chase(start, steps)
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: the caller's promise.
-    unsafe {
-        aarch64::chase(start, steps)
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    // SAFETY: the caller's promise.
-    unsafe {
-        portable::chase(start, steps)
-    }
 }
 
 #[cfg(test)]

@@ -34,8 +34,18 @@ fn copy(to: &mut [u64], from: &[u64], passes: u64) {
     }
 }
 
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub fn named(name: &str) -> Result<Kernels, String> {
+    Err(format!(
+        "'{name}' names instructions of x86-64, and this agent is built for {}",
+        std::env::consts::ARCH
+    ))
+}
+
+/// Follows a chain of addresses: `steps` dependent loads from `start`; returns the address reached.
+///
 /// # Safety
-/// See [`super::chase`].
+/// From `start` on, every word reached must hold the address of a readable, aligned word.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub unsafe fn chase(start: *const u64, steps: u64) -> *const u64 {
     let mut at = start;

@@ -20,14 +20,9 @@ fn read(block: &[u64], passes: u64) -> u64 {
             ],
             pass: [
                 "mov {at}, {block}",
-                "movi v0.2d, #0",
-                "movi v1.2d, #0",
-                "movi v2.2d, #0",
-                "movi v3.2d, #0",
-                "movi v4.2d, #0",
-                "movi v5.2d, #0",
-                "movi v6.2d, #0",
-                "movi v7.2d, #0",
+                ".irp r,0,1,2,3,4,5,6,7",
+                "movi v\\r\\().2d, #0",
+                ".endr",
             ],
             chunk: [
                 ".irp d,0,128,256,384",
@@ -59,14 +54,9 @@ fn read(block: &[u64], passes: u64) -> u64 {
                 "shl v25.2d, v24.2d, #1",
                 "ushr v24.2d, v24.2d, #63",
                 "orr v24.16b, v24.16b, v25.16b",
-                "eor v24.16b, v24.16b, v0.16b",
-                "eor v24.16b, v24.16b, v1.16b",
-                "eor v24.16b, v24.16b, v2.16b",
-                "eor v24.16b, v24.16b, v3.16b",
-                "eor v24.16b, v24.16b, v4.16b",
-                "eor v24.16b, v24.16b, v5.16b",
-                "eor v24.16b, v24.16b, v6.16b",
-                "eor v24.16b, v24.16b, v7.16b",
+                ".irp r,0,1,2,3,4,5,6,7",
+                "eor v24.16b, v24.16b, v\\r\\().16b",
+                ".endr",
             ],
             after: [
                 "str q24, [{lanes}]",
@@ -103,26 +93,18 @@ fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
     // named.
     unsafe {
         passes!(size_of_val(block), passes;
-            before: [],
             pass: [
                 "mov {at}, {block}",
                 "add {value}, {value}, #1",
                 "dup v0.2d, {value}",
             ],
-            chunk: [
-                ".irp d,0,64,128,192,256,320,384,448",
+            steps: [
                 "stp q0, q0, [{at}, #\\d]",
                 "stp q0, q0, [{at}, #\\d + 32]",
-                ".endr",
-                "add {at}, {at}, #512",
             ],
-            line: [
-                "stp q0, q0, [{at}, #0]",
-                "stp q0, q0, [{at}, #32]",
-                "add {at}, {at}, #64",
-            ],
-            end: [],
-            after: [];
+            chunk: "0,64,128,192,256,320,384,448", ["add {at}, {at}, #512"],
+            line: "0", ["add {at}, {at}, #64"],
+            end: [];
             at = out(reg) _,
             block = in(reg) block.as_mut_ptr(),
             value = inout(reg) value,

@@ -15,7 +15,6 @@ fn read(block: &[u64], passes: u64) -> u64 {
     // named.
     unsafe {
         passes!(size_of_val(block), passes;
-            before: [],
             pass: [
                 "mov {at}, {block}",
                 "mov {a}, xzr",
@@ -23,8 +22,7 @@ fn read(block: &[u64], passes: u64) -> u64 {
                 "mov {c}, xzr",
                 "mov {d}, xzr",
             ],
-            chunk: [
-                ".irp d,0,64,128,192,256,320,384,448",
+            steps: [
                 "ldp {e}, {f}, [{at}, #\\d]",
                 "eor {a}, {a}, {e}",
                 "eor {b}, {b}, {f}",
@@ -37,32 +35,16 @@ fn read(block: &[u64], passes: u64) -> u64 {
                 "ldp {e}, {f}, [{at}, #\\d + 48]",
                 "eor {c}, {c}, {e}",
                 "eor {d}, {d}, {f}",
-                ".endr",
-                "add {at}, {at}, #512",
             ],
-            line: [
-                "ldp {e}, {f}, [{at}, #0]",
-                "eor {a}, {a}, {e}",
-                "eor {b}, {b}, {f}",
-                "ldp {e}, {f}, [{at}, #16]",
-                "eor {c}, {c}, {e}",
-                "eor {d}, {d}, {f}",
-                "ldp {e}, {f}, [{at}, #32]",
-                "eor {a}, {a}, {e}",
-                "eor {b}, {b}, {f}",
-                "ldp {e}, {f}, [{at}, #48]",
-                "eor {c}, {c}, {e}",
-                "eor {d}, {d}, {f}",
-                "add {at}, {at}, #64",
-            ],
+            chunk: "0,64,128,192,256,320,384,448", ["add {at}, {at}, #512"],
+            line: "0", ["add {at}, {at}, #64"],
             end: [
                 "ror {all}, {all}, #63",
                 "eor {a}, {a}, {b}",
                 "eor {c}, {c}, {d}",
                 "eor {all}, {all}, {a}",
                 "eor {all}, {all}, {c}",
-            ],
-            after: [];
+            ];
             at = out(reg) _,
             block = in(reg) block.as_ptr(),
             all = inout(reg) all,
@@ -83,29 +65,19 @@ fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
     // named.
     unsafe {
         passes!(size_of_val(block), passes;
-            before: [],
             pass: [
                 "mov {at}, {block}",
                 "add {value}, {value}, #1",
             ],
-            chunk: [
-                ".irp d,0,64,128,192,256,320,384,448",
+            steps: [
                 "stp {value}, {value}, [{at}, #\\d]",
                 "stp {value}, {value}, [{at}, #\\d + 16]",
                 "stp {value}, {value}, [{at}, #\\d + 32]",
                 "stp {value}, {value}, [{at}, #\\d + 48]",
-                ".endr",
-                "add {at}, {at}, #512",
             ],
-            line: [
-                "stp {value}, {value}, [{at}, #0]",
-                "stp {value}, {value}, [{at}, #16]",
-                "stp {value}, {value}, [{at}, #32]",
-                "stp {value}, {value}, [{at}, #48]",
-                "add {at}, {at}, #64",
-            ],
-            end: [],
-            after: [];
+            chunk: "0,64,128,192,256,320,384,448", ["add {at}, {at}, #512"],
+            line: "0", ["add {at}, {at}, #64"],
+            end: [];
             at = out(reg) _,
             block = in(reg) block.as_mut_ptr(),
             value = inout(reg) value,
@@ -120,13 +92,11 @@ fn copy(to: &mut [u64], from: &[u64], passes: u64) {
     // whole aligned lines, and clobber what is named.
     unsafe {
         passes!(size_of_val(from), passes;
-            before: [],
             pass: [
                 "mov {source}, {from}",
                 "mov {target}, {to}",
             ],
-            chunk: [
-                ".irp d,0,64,128,192,256,320,384,448",
+            steps: [
                 "ldp {a}, {b}, [{source}, #\\d]",
                 "ldp {c}, {d}, [{source}, #\\d + 16]",
                 "stp {a}, {b}, [{target}, #\\d]",
@@ -135,24 +105,10 @@ fn copy(to: &mut [u64], from: &[u64], passes: u64) {
                 "ldp {c}, {d}, [{source}, #\\d + 48]",
                 "stp {a}, {b}, [{target}, #\\d + 32]",
                 "stp {c}, {d}, [{target}, #\\d + 48]",
-                ".endr",
-                "add {source}, {source}, #512",
-                "add {target}, {target}, #512",
             ],
-            line: [
-                "ldp {a}, {b}, [{source}, #0]",
-                "ldp {c}, {d}, [{source}, #16]",
-                "stp {a}, {b}, [{target}, #0]",
-                "stp {c}, {d}, [{target}, #16]",
-                "ldp {a}, {b}, [{source}, #32]",
-                "ldp {c}, {d}, [{source}, #48]",
-                "stp {a}, {b}, [{target}, #32]",
-                "stp {c}, {d}, [{target}, #48]",
-                "add {source}, {source}, #64",
-                "add {target}, {target}, #64",
-            ],
-            end: [],
-            after: [];
+            chunk: "0,64,128,192,256,320,384,448", ["add {source}, {source}, #512", "add {target}, {target}, #512"],
+            line: "0", ["add {source}, {source}, #64", "add {target}, {target}, #64"],
+            end: [];
             source = out(reg) _,
             target = out(reg) _,
             from = in(reg) from.as_ptr(),

@@ -15,7 +15,6 @@ fn read(block: &[u64], passes: u64) -> u64 {
     // named.
     unsafe {
         passes!(size_of_val(block), passes;
-            before: [],
             pass: [
                 "mov {at}, {block}",
                 "xor {a:e}, {a:e}",
@@ -23,8 +22,7 @@ fn read(block: &[u64], passes: u64) -> u64 {
                 "xor {c:e}, {c:e}",
                 "xor {d:e}, {d:e}",
             ],
-            chunk: [
-                ".irp d,0,64,128,192,256,320,384,448,512,576,640,704,768,832,896,960",
+            steps: [
                 "xor {a}, qword ptr [{at} + \\d]",
                 "xor {b}, qword ptr [{at} + \\d + 8]",
                 "xor {c}, qword ptr [{at} + \\d + 16]",
@@ -33,28 +31,16 @@ fn read(block: &[u64], passes: u64) -> u64 {
                 "xor {b}, qword ptr [{at} + \\d + 40]",
                 "xor {c}, qword ptr [{at} + \\d + 48]",
                 "xor {d}, qword ptr [{at} + \\d + 56]",
-                ".endr",
-                "add {at}, 1024",
             ],
-            line: [
-                "xor {a}, qword ptr [{at}]",
-                "xor {b}, qword ptr [{at} + 8]",
-                "xor {c}, qword ptr [{at} + 16]",
-                "xor {d}, qword ptr [{at} + 24]",
-                "xor {a}, qword ptr [{at} + 32]",
-                "xor {b}, qword ptr [{at} + 40]",
-                "xor {c}, qword ptr [{at} + 48]",
-                "xor {d}, qword ptr [{at} + 56]",
-                "add {at}, 64",
-            ],
+            chunk: "0,64,128,192,256,320,384,448,512,576,640,704,768,832,896,960", ["add {at}, 1024"],
+            line: "0", ["add {at}, 64"],
             end: [
                 "rol {all}, 1",
                 "xor {a}, {b}",
                 "xor {c}, {d}",
                 "xor {all}, {a}",
                 "xor {all}, {c}",
-            ],
-            after: [];
+            ];
             at = out(reg) _,
             block = in(reg) block.as_ptr(),
             all = inout(reg) all,
@@ -73,10 +59,8 @@ fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
     // named.
     unsafe {
         passes!(size_of_val(block), passes;
-            before: [],
             pass: ["mov {at}, {block}", "inc {value}"],
-            chunk: [
-                ".irp d,0,64,128,192,256,320,384,448,512,576,640,704,768,832,896,960",
+            steps: [
                 "mov qword ptr [{at} + \\d], {value}",
                 "mov qword ptr [{at} + \\d + 8], {value}",
                 "mov qword ptr [{at} + \\d + 16], {value}",
@@ -85,22 +69,10 @@ fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
                 "mov qword ptr [{at} + \\d + 40], {value}",
                 "mov qword ptr [{at} + \\d + 48], {value}",
                 "mov qword ptr [{at} + \\d + 56], {value}",
-                ".endr",
-                "add {at}, 1024",
             ],
-            line: [
-                "mov qword ptr [{at}], {value}",
-                "mov qword ptr [{at} + 8], {value}",
-                "mov qword ptr [{at} + 16], {value}",
-                "mov qword ptr [{at} + 24], {value}",
-                "mov qword ptr [{at} + 32], {value}",
-                "mov qword ptr [{at} + 40], {value}",
-                "mov qword ptr [{at} + 48], {value}",
-                "mov qword ptr [{at} + 56], {value}",
-                "add {at}, 64",
-            ],
-            end: [],
-            after: [];
+            chunk: "0,64,128,192,256,320,384,448,512,576,640,704,768,832,896,960", ["add {at}, 1024"],
+            line: "0", ["add {at}, 64"],
+            end: [];
             at = out(reg) _,
             block = in(reg) block.as_mut_ptr(),
             value = inout(reg) value,
@@ -115,10 +87,8 @@ fn copy(to: &mut [u64], from: &[u64], passes: u64) {
     // whole aligned lines, and clobber what is named.
     unsafe {
         passes!(size_of_val(from), passes;
-            before: [],
             pass: ["mov {source}, {from}", "mov {target}, {to}"],
-            chunk: [
-                ".irp d,0,32,64,96,128,160,192,224,256,288,320,352,384,416,448,480,512,544,576,608,640,672,704,736,768,800,832,864,896,928,960,992",
+            steps: [
                 "mov {a}, qword ptr [{source} + \\d]",
                 "mov {b}, qword ptr [{source} + \\d + 8]",
                 "mov {c}, qword ptr [{source} + \\d + 16]",
@@ -127,26 +97,10 @@ fn copy(to: &mut [u64], from: &[u64], passes: u64) {
                 "mov qword ptr [{target} + \\d + 8], {b}",
                 "mov qword ptr [{target} + \\d + 16], {c}",
                 "mov qword ptr [{target} + \\d + 24], {d}",
-                ".endr",
-                "add {source}, 1024",
-                "add {target}, 1024",
             ],
-            line: [
-                ".irp d,0,32",
-                "mov {a}, qword ptr [{source} + \\d]",
-                "mov {b}, qword ptr [{source} + \\d + 8]",
-                "mov {c}, qword ptr [{source} + \\d + 16]",
-                "mov {d}, qword ptr [{source} + \\d + 24]",
-                "mov qword ptr [{target} + \\d], {a}",
-                "mov qword ptr [{target} + \\d + 8], {b}",
-                "mov qword ptr [{target} + \\d + 16], {c}",
-                "mov qword ptr [{target} + \\d + 24], {d}",
-                ".endr",
-                "add {source}, 64",
-                "add {target}, 64",
-            ],
-            end: [],
-            after: [];
+            chunk: "0,32,64,96,128,160,192,224,256,288,320,352,384,416,448,480,512,544,576,608,640,672,704,736,768,800,832,864,896,928,960,992", ["add {source}, 1024", "add {target}, 1024"],
+            line: "0,32", ["add {source}, 64", "add {target}, 64"],
+            end: [];
             source = out(reg) _,
             target = out(reg) _,
             from = in(reg) from.as_ptr(),
