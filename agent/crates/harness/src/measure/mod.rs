@@ -83,6 +83,11 @@ pub enum Quantity {
 }
 
 impl Quantity {
+    /// An operation's time in ns.
+    pub const NS: Self = Self::NsPer { parts: 1.0 };
+    /// An operation's time in s.
+    pub const SECONDS: Self = Self::SecondsPer { parts: 1.0 };
+
     pub fn value(self, operations: u64, elapsed_ns: f64) -> f64 {
         match self {
             Self::NsPer { parts } => elapsed_ns / (operations as f64 * parts),

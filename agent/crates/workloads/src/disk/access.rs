@@ -75,27 +75,16 @@ impl pentathlon_harness::Workload for Access {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let workdir = Workdir::of(context)?;
-        let Sweep {
-            bytes,
-            chunks,
-            others: names,
-        } = Sweep::of(context, &workdir, "interface")?;
+        let sweep = Sweep::of(context, &workdir, "interface")?;
         let limit_s = context.parameters.number("limit_s");
-        let longest = chunks.iter().copied().max().unwrap_or(1);
-        let mut file = TestFile::make(&workdir, "file", bytes, longest, context.seed)?;
-        for name in &names {
-            for &chunk in &chunks {
-                let case = Case::new()
-                    .with("interface", name.as_str())
-                    .with("chunk_bytes", chunk as u64);
-                let shape = Shape::of_file(chunk, bytes, limit_s, false);
-                let mut seen = report::Seen::new("disk.access", &case);
-                context.rounds(&case, |clock, _| {
-                    let interface = Interface::named(name);
-                    round(interface, &mut file, clock, shape, &case, &mut seen)
-                });
-                seen.report(context);
-            }
+        let longest = sweep.chunks.iter().copied().max().unwrap_or(1);
+        let mut file = TestFile::make(&workdir, "file", sweep.bytes, longest, context.seed)?;
+        for (name, chunk, case) in sweep.cases() {
+            let shape = Shape::of_file(chunk, sweep.bytes, limit_s, false);
+            report::rounds(context, &case, |clock, seen| {
+                let interface = Interface::named(name);
+                round(interface, &mut file, clock, shape, &case, seen)
+            });
         }
         Ok(())
     }
@@ -144,10 +133,8 @@ fn observed_read(
     let before = file.before(direct, shape.count * shape.chunk as u64)?;
     let pass = interface::read(interface, file, clock, shape)?;
     let answered = before.judge(pass.bytes);
-    let expected = (0..pass.chunks).fold(0u64, |sum, n| {
-        let position = n * shape.chunk as u64;
-        sum.wrapping_add(file.content.expected(position, shape.chunk))
-    });
-    file.proven(pass.sum, expected)?;
+    file.proven(pass.sum, pass.chunks, shape.chunk, |n| {
+        n * shape.chunk as u64
+    })?;
     Ok((pass, answered))
 }

@@ -4,6 +4,7 @@ use super::workdir::Workdir;
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::disk::place;
 use pentathlon_protocol::catalog::{Metric, Parameter};
+use pentathlon_protocol::Case;
 
 pub const PROOF: &str = "seed and size of the file, after every stamp that was read had been \
                          compared with what was written";
@@ -66,22 +67,38 @@ pub fn size(context: &Context<'_>, workdir: &Workdir) -> Result<u64, Failure> {
     Ok(bytes)
 }
 
-/// What every sweep over chunk sizes is given: the file's size, the chunks that fit into it, and the
-/// texts of its other factor.
+/// What every sweep over chunk sizes is given: the file's size, the chunks that fit into it, and its
+/// other factor with the texts requested of it.
 pub struct Sweep {
     pub bytes: u64,
     pub chunks: Vec<usize>,
-    pub others: Vec<String>,
+    factor: &'static str,
+    texts: Vec<String>,
 }
 
 impl Sweep {
-    /// `other` is the name of the factor beside `chunk_bytes`.
-    pub fn of(context: &Context<'_>, workdir: &Workdir, other: &str) -> Result<Self, Failure> {
+    /// `factor` is the name of the one beside `chunk_bytes`.
+    pub fn of(
+        context: &Context<'_>,
+        workdir: &Workdir,
+        factor: &'static str,
+    ) -> Result<Self, Failure> {
         let bytes = size(context, workdir)?;
         Ok(Self {
             bytes,
             chunks: chunk_sizes(context, bytes)?,
-            others: chosen(context, other),
+            factor,
+            texts: chosen(context, factor),
+        })
+    }
+
+    /// Every text of the other factor with every chunk, and the case that they are.
+    pub fn cases(&self) -> impl Iterator<Item = (&str, usize, Case)> {
+        self.texts.iter().flat_map(move |text| {
+            self.chunks.iter().map(move |&chunk| {
+                let case = Case::new().with(self.factor, text.as_str());
+                (text.as_str(), chunk, case.with("chunk_bytes", chunk as u64))
+            })
         })
     }
 }

@@ -153,9 +153,8 @@ impl pentathlon_harness::Workload for Everest {
                 ..Shape::of_file(block, source.bytes(), limit_s, block < 64 << 10)
             };
             let metric = self.metric().id;
-            let mut seen = report::Seen::new(self.names().0, &case);
-            context.rounds(&case, |clock, _| {
-                let (pass, checksum) = read(&source, clock, shape, place, metric, &mut seen)?;
+            report::rounds(context, &case, |clock, seen| {
+                let (pass, checksum) = read(&source, clock, shape, place, metric, seen)?;
                 Ok(vec![match self {
                     Self::AccessTime => Reading {
                         value: pass.elapsed_ns / pass.chunks as f64 * 1e-6,
@@ -164,7 +163,6 @@ impl pentathlon_harness::Workload for Everest {
                     _ => report::rate(metric, &case, &pass, checksum),
                 }])
             });
-            seen.report(context);
         }
         Ok(())
     }

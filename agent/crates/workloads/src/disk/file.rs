@@ -6,10 +6,17 @@ use super::workdir::Workdir;
 use pentathlon_harness::measure::Failure;
 use pentathlon_os::disk::open::{self, How};
 use pentathlon_os::disk::pages;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Bytes written and compared at a time outside timed regions.
 const STEP: usize = 1 << 20;
+
+/// Opens a file for writing, and makes it if it is not there.
+pub const MAKE: How = How {
+    create: true,
+    ..How::WRITE
+};
 
 /// A file of known content, removed when dropped.
 pub struct TestFile {
@@ -61,11 +68,7 @@ impl TestFile {
     /// Writes the whole file anew and waits until it is on the device.
     pub fn rewrite(&mut self) -> Result<(), Failure> {
         let generation = self.next_generation();
-        let how = How {
-            create: true,
-            ..How::WRITE
-        };
-        let file = open::open(&self.path, how).map_err(|e| system("making the file", &e))?;
+        let file = open::open(&self.path, MAKE).map_err(|e| system("making the file", &e))?;
         let mut position = 0;
         while position < self.bytes {
             let length = (self.bytes - position).min(STEP as u64) as usize;
@@ -113,7 +116,7 @@ impl TestFile {
         ))
     }
 
-    pub fn reopen(&self, how: How) -> Result<std::fs::File, Failure> {
+    pub fn reopen(&self, how: How) -> Result<File, Failure> {
         open::open(&self.path, how).map_err(|e| system("opening the file", &e))
     }
 
@@ -143,9 +146,18 @@ impl TestFile {
         Ok(())
     }
 
-    /// The checksum of a pass whose stamps summed up to `observed`: that of the file, if they are
-    /// the right ones.
-    pub fn proven(&self, observed: u64, expected: u64) -> Result<u64, Failure> {
+    /// The checksum of a pass over chunks at these places, whose stamps summed up to `observed`: that
+    /// of the file, if they are the right ones.
+    pub fn proven(
+        &self,
+        observed: u64,
+        chunks: u64,
+        chunk: usize,
+        place: impl Fn(u64) -> u64,
+    ) -> Result<u64, Failure> {
+        let expected = (0..chunks).fold(0u64, |sum, n| {
+            sum.wrapping_add(self.content.expected(place(n), chunk))
+        });
         if observed != expected {
             return Err(Failure::Invalid(
                 "the bytes that were read are not those that were written".into(),
@@ -159,6 +171,27 @@ impl Drop for TestFile {
     fn drop(&mut self) {
         std::fs::remove_file(&self.path).ok();
     }
+}
+
+/// Compares blocks of a file at these places with what was written in a generation.
+pub fn verify_blocks(
+    file: &File,
+    content: &mut Content,
+    block: usize,
+    generation: u64,
+    places: impl Iterator<Item = u64>,
+) -> Result<(), Failure> {
+    let mut found = vec![0; block];
+    for place in places {
+        let read = open::read_at(file, &mut found, place)
+            .map_err(|e| system("reading a block back", &e))?;
+        if read != block || content.fresh(place, block, generation) != found {
+            return Err(Failure::Invalid(format!(
+                "the block at byte {place} does not hold what was written to it"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// A failed call on the measured file.

@@ -1,5 +1,6 @@
 //! Latencies as histograms, and what is derived from them.
 
+use pentathlon_harness::measure::{self, Distribution, Outcome, Reading};
 use pentathlon_protocol::catalog::{Direction, Histogram, Metric};
 
 /// A histogram of times; the median is the workload's metric `latency`.
@@ -16,6 +17,18 @@ pub const fn histogram(title: &'static str) -> Histogram {
             ("latency_maximum", 1.0),
         ],
     }
+}
+
+/// A rate, and the latencies of what it counts.
+pub fn outcomes(rate: Reading, of: Histogram, values: measure::Histogram) -> Vec<Outcome> {
+    let latencies = Distribution {
+        of,
+        case: rate.case.clone(),
+        values,
+        elapsed_ns: rate.elapsed_ns,
+        checksum: rate.checksum,
+    };
+    vec![rate.into(), latencies.into()]
 }
 
 /// The metrics that a histogram of latencies names.

@@ -82,27 +82,16 @@ impl pentathlon_harness::Workload for Order {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let workdir = Workdir::of(context)?;
-        let Sweep {
-            bytes,
-            chunks,
-            others: orders,
-        } = Sweep::of(context, &workdir, "order")?;
+        let sweep = Sweep::of(context, &workdir, "order")?;
         let limit_s = context.parameters.number("limit_s");
         let seed = context.seed;
-        let file = TestFile::make(&workdir, "file", bytes, 0, seed)?;
-        for order in &orders {
-            for &chunk in &chunks {
-                let case = Case::new()
-                    .with("order", order.as_str())
-                    .with("chunk_bytes", chunk as u64);
-                let places = places(order, bytes, chunk as u64, seed);
-                let shape = Shape::of_file(chunk, bytes, limit_s, false);
-                let mut seen = report::Seen::new("disk.order", &case);
-                context.rounds(&case, |clock, _| {
-                    round(&file, clock, shape, &places, &case, &mut seen)
-                });
-                seen.report(context);
-            }
+        let file = TestFile::make(&workdir, "file", sweep.bytes, 0, seed)?;
+        for (order, chunk, case) in sweep.cases() {
+            let places = places(order, sweep.bytes, chunk as u64, seed);
+            let shape = Shape::of_file(chunk, sweep.bytes, limit_s, false);
+            report::rounds(context, &case, |clock, seen| {
+                round(&file, clock, shape, &places, &case, seen)
+            });
         }
         Ok(())
     }
@@ -132,10 +121,7 @@ fn round(
         || Ok(()),
     )?;
     seen.note("rate", before.judge(pass.bytes));
-    let expected = (0..pass.chunks).fold(0u64, |sum, n| {
-        sum.wrapping_add(file.content.expected(place(n), shape.chunk))
-    });
-    let checksum = file.proven(pass.sum, expected)?;
+    let checksum = file.proven(pass.sum, pass.chunks, shape.chunk, place)?;
     Ok(vec![report::rate("rate", case, &pass, checksum)])
 }
 

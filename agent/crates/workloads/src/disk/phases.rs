@@ -79,23 +79,12 @@ impl pentathlon_harness::Workload for Phases {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let workdir = Workdir::of(context)?;
-        let Sweep {
-            bytes,
-            chunks,
-            others: interfaces,
-        } = Sweep::of(context, &workdir, "interface")?;
-        let mut file = TestFile::make(&workdir, "file", bytes, 0, context.seed)?;
-        for interface in &interfaces {
-            for &chunk in &chunks {
-                let case = Case::new()
-                    .with("interface", interface.as_str())
-                    .with("chunk_bytes", chunk as u64);
-                let mut seen = report::Seen::new("disk.phases", &case);
-                context.rounds(&case, |clock, _| {
-                    round(interface, &mut file, clock, chunk, &mut seen)
-                });
-                seen.report(context);
-            }
+        let sweep = Sweep::of(context, &workdir, "interface")?;
+        let mut file = TestFile::make(&workdir, "file", sweep.bytes, 0, context.seed)?;
+        for (interface, chunk, case) in sweep.cases() {
+            report::rounds(context, &case, |clock, seen| {
+                round(interface, &mut file, clock, chunk, seen)
+            });
         }
         Ok(())
     }

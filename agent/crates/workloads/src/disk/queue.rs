@@ -5,13 +5,14 @@ use super::content::observed;
 use super::content::Content;
 #[cfg(any(target_os = "linux", windows))]
 use super::file::short;
-use super::file::{system, TestFile};
+use super::file::{system, verify_blocks, TestFile};
 use super::interface;
 use super::shuffle::Shuffle;
 use super::workdir::Workdir;
 use super::{entry, latency, report};
 use pentathlon_harness::clock::Clock;
-use pentathlon_harness::measure::{Context, Distribution, Failure, Histogram, Outcome, Reading};
+use pentathlon_harness::measure::{Context, Failure, Histogram, Outcome, Reading};
+use pentathlon_os::disk::open::How;
 #[cfg(target_os = "linux")]
 use pentathlon_os::disk::uring::Queue as Ring;
 #[cfg(windows)]
@@ -114,11 +115,9 @@ impl pentathlon_harness::Workload for Queue {
                     places: &places,
                     count: bytes / block as u64,
                 };
-                let mut seen = report::Seen::new("disk.queue", &case);
-                context.rounds(&case, |clock, _| {
-                    round(&mut file, clock, &plan, seed, &case, &mut seen)
+                report::rounds(context, &case, |clock, seen| {
+                    round(&mut file, clock, &plan, seed, &case, seen)
                 });
-                seen.report(context);
             }
         }
         Ok(())
@@ -185,35 +184,25 @@ fn round(
     let before = file.before(true, file.bytes)?;
     let done = pass(file, clock, plan, &mut fresh)?;
     if plan.write {
-        verify(file, plan, &mut fresh, done.requests)?;
+        let open = file.reopen(How::READ)?;
+        let places = (0..done.requests).map(|n| plan.places.at(n));
+        verify_blocks(&open, &mut fresh, plan.block, 0, places)?;
         file.rewrite()?;
     } else {
         seen.note("iops", before.judge(done.requests * plan.block as u64));
-        let expected = (0..done.requests).fold(0u64, |sum, n| {
-            sum.wrapping_add(file.content.expected(plan.places.at(n), plan.block))
-        });
-        file.proven(done.sum, expected)?;
+        let place = |n| plan.places.at(n);
+        file.proven(done.sum, done.requests, plan.block, place)?;
     }
     let checksum = file.content.checksum(file.bytes);
-    Ok(vec![
-        Reading {
-            metric: "iops",
-            case: case.clone(),
-            value: done.requests as f64 / done.elapsed_ns * 1e9,
-            operations: done.requests,
-            elapsed_ns: done.elapsed_ns,
-            checksum,
-        }
-        .into(),
-        Distribution {
-            of: LATENCY,
-            case: case.clone(),
-            values: done.latencies,
-            elapsed_ns: done.elapsed_ns,
-            checksum,
-        }
-        .into(),
-    ])
+    let rate = Reading {
+        metric: "iops",
+        case: case.clone(),
+        value: done.requests as f64 / done.elapsed_ns * 1e9,
+        operations: done.requests,
+        elapsed_ns: done.elapsed_ns,
+        checksum,
+    };
+    Ok(latency::outcomes(rate, LATENCY, done.latencies))
 }
 
 #[cfg(any(target_os = "linux", windows))]
@@ -307,28 +296,6 @@ fn pass(
     Err(Failure::Unsupported(
         "queues of requests are written for Linux and Windows only".into(),
     ))
-}
-
-/// Compares every block that was written.
-fn verify(
-    file: &TestFile,
-    plan: &Plan<'_>,
-    fresh: &mut Content,
-    requests: u64,
-) -> Result<(), Failure> {
-    let open = file.reopen(pentathlon_os::disk::open::How::READ)?;
-    let mut block = vec![0; plan.block];
-    for n in 0..requests {
-        let place = plan.places.at(n);
-        let read = pentathlon_os::disk::open::read_at(&open, &mut block, place)
-            .map_err(|e| system("reading a block back", &e))?;
-        if read != plan.block || fresh.fresh(place, plan.block, 0) != block {
-            return Err(Failure::Invalid(format!(
-                "the block at byte {place} does not hold what was written to it"
-            )));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

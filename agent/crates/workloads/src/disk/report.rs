@@ -2,7 +2,8 @@
 
 use super::served::Observation;
 use super::sweep::Pass;
-use pentathlon_harness::measure::{Context, Reading};
+use pentathlon_harness::clock::Clock;
+use pentathlon_harness::measure::{Context, Failure, Outcome, Reading};
 use pentathlon_protocol::Case;
 use serde_json::{json, Value};
 
@@ -18,6 +19,17 @@ pub fn rate(metric: &'static str, case: &Case, pass: &Pass, checksum: u64) -> Re
     }
 }
 
+/// Measures the rounds of a case, which note who answered their reads.
+pub fn rounds<O: Into<Outcome>>(
+    context: &mut Context<'_>,
+    case: &Case,
+    mut round: impl FnMut(&Clock, &mut Seen) -> Result<Vec<O>, Failure>,
+) {
+    let mut seen = Seen::new(context.workload.id, case);
+    context.rounds(case, |clock, _| round(clock, &mut seen));
+    seen.report(context);
+}
+
 /// Who answered the timed reads of a case, round by round (warm-up first); reported after the case as
 /// one counter event, `disk.served`.
 pub struct Seen {
@@ -27,7 +39,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub fn new(workload: &'static str, case: &Case) -> Self {
+    fn new(workload: &'static str, case: &Case) -> Self {
         Self {
             workload,
             case: json!(case),
@@ -41,7 +53,7 @@ impl Seen {
         self.rounds.push(value);
     }
 
-    pub fn report(self, context: &mut Context<'_>) {
+    fn report(self, context: &mut Context<'_>) {
         if !self.rounds.is_empty() {
             let value = json!({
                 "workload": self.workload, "case": self.case, "reads": self.rounds,

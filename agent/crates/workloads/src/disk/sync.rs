@@ -1,12 +1,12 @@
 //! `disk.sync`: how long the system takes to say that written data are on the device.
 
 use super::content::Content;
-use super::file::system;
+use super::file::{system, verify_blocks, MAKE};
 use super::workdir::Workdir;
 use super::{entry, latency};
 use pentathlon_harness::clock::Clock;
-use pentathlon_harness::measure::{Context, Distribution, Failure, Outcome, Reading};
-use pentathlon_os::disk::open::{self, How};
+use pentathlon_harness::measure::{Context, Failure, Outcome, Reading};
+use pentathlon_os::disk::open;
 use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use std::fs::File;
@@ -116,11 +116,7 @@ fn round(
     plan: Plan,
     case: &Case,
 ) -> Result<Vec<Outcome>, Failure> {
-    let how = How {
-        create: true,
-        ..How::WRITE
-    };
-    let file = open::open(path, how).map_err(|e| system("making the file", &e))?;
+    let file = open::open(path, MAKE).map_err(|e| system("making the file", &e))?;
     let length = plan.block as u64 * plan.calls;
     if plan.append {
         file.set_len(0)
@@ -151,27 +147,22 @@ fn round(
     }
     let elapsed_ns = clock.elapsed_ns(start, clock.ticks());
     content.rewritten(length, plan.generation);
-    verify(&file, content, plan)?;
+    let places = (0..plan.calls).map(|n| n * plan.block as u64);
+    verify_blocks(&file, content, plan.block, plan.generation, places)?;
     let checksum = content.checksum(length);
-    Ok(vec![
-        Reading {
-            metric: "rate",
-            case: case.clone(),
-            value: plan.calls as f64 / elapsed_ns * 1e9,
-            operations: plan.calls,
-            elapsed_ns,
-            checksum,
-        }
-        .into(),
-        Distribution {
-            of: LATENCY,
-            case: case.clone(),
-            values: latencies.into_iter().collect(),
-            elapsed_ns,
-            checksum,
-        }
-        .into(),
-    ])
+    let rate = Reading {
+        metric: "rate",
+        case: case.clone(),
+        value: plan.calls as f64 / elapsed_ns * 1e9,
+        operations: plan.calls,
+        elapsed_ns,
+        checksum,
+    };
+    Ok(latency::outcomes(
+        rate,
+        LATENCY,
+        latencies.into_iter().collect(),
+    ))
 }
 
 fn write(file: &File, content: &mut Content, plan: Plan, generation: u64) -> Result<(), Failure> {
@@ -183,21 +174,6 @@ fn write(file: &File, content: &mut Content, plan: Plan, generation: u64) -> Res
             position,
         )
         .map_err(|e| system("writing the file", &e))?;
-    }
-    Ok(())
-}
-
-fn verify(file: &File, content: &mut Content, plan: Plan) -> Result<(), Failure> {
-    let mut block = vec![0; plan.block];
-    for n in 0..plan.calls {
-        let position = n * plan.block as u64;
-        let read = open::read_at(file, &mut block, position)
-            .map_err(|e| system("reading a block back", &e))?;
-        if read != plan.block || content.fresh(position, plan.block, plan.generation) != block {
-            return Err(Failure::Invalid(format!(
-                "the block at byte {position} does not hold what was written to it"
-            )));
-        }
     }
     Ok(())
 }

@@ -1,10 +1,11 @@
 //! Where the files of a disk workload lie: the scratch directory, or a private one in a directory
 //! that was named.
 
+use super::file::MAKE;
 use super::served;
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_harness::{private_directory, Scratch};
-use pentathlon_os::disk::open::{open, How};
+use pentathlon_os::disk::open::open;
 use pentathlon_os::disk::{pages, place};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -76,11 +77,7 @@ impl Workdir {
     fn probe_pages(&self) -> bool {
         const BYTES: u64 = 1 << 16;
         let path = self.file("probe");
-        let how = How {
-            create: true,
-            ..How::WRITE
-        };
-        let found = open(&path, how).and_then(|file| {
+        let found = open(&path, MAKE).and_then(|file| {
             file.set_len(BYTES)?;
             pages::resident(&file, BYTES)
         });

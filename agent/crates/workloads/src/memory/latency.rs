@@ -72,12 +72,9 @@ impl pentathlon_harness::Workload for Latency {
                     Err(failure) => Err(failure.clone()),
                 };
                 match chain {
-                    Ok(chain) => context.measure(
-                        "time",
-                        &case,
-                        Quantity::NsPer { parts: 1.0 },
-                        &mut Walk::along(chain),
-                    ),
+                    Ok(chain) => {
+                        context.measure("time", &case, Quantity::NS, &mut Walk::along(chain))
+                    }
                     Err(failure) => context.fail(Some(&case), &failure),
                 }
             }

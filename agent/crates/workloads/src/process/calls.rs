@@ -1,24 +1,34 @@
 //! Timed bodies that make one call after another and count the correct ones.
 
-use pentathlon_harness::measure::{Body, Failure};
+use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
+use pentathlon_protocol::Case;
 
-/// Makes a body of `call`, which says whether the call did what it should, and `proof`, which looks
-/// at what the batch left behind (outside the timed region).
-pub struct Calls<C, P> {
+/// Measures single calls that leave nothing behind; the call says whether it did what it should.
+pub fn measure<C>(context: &mut Context<'_>, case: &Case, call: C)
+where
+    C: FnMut() -> Result<bool, Failure>,
+{
+    context.measure("time", case, Quantity::NS, &mut Calls::new(call));
+}
+
+/// Measures a loop that makes all calls of a batch, as [`Looped`] has it.
+pub fn measure_loop<L, P>(context: &mut Context<'_>, case: &Case, calls: L, proof: P)
+where
+    L: FnMut(u64) -> Result<u64, Failure>,
+    P: FnMut() -> Result<(), String>,
+{
+    context.measure("time", case, Quantity::NS, &mut Looped::new(calls, proof));
+}
+
+struct Calls<C> {
     call: C,
-    proof: P,
     failure: Option<Failure>,
 }
 
-impl<C, P> Calls<C, P>
-where
-    C: FnMut() -> Result<bool, Failure>,
-    P: FnMut() -> Result<(), String>,
-{
-    pub fn new(call: C, proof: P) -> Self {
+impl<C> Calls<C> {
+    fn new(call: C) -> Self {
         Self {
             call,
-            proof,
             failure: None,
         }
     }
@@ -29,10 +39,9 @@ pub fn nothing_left() -> Result<(), String> {
     Ok(())
 }
 
-impl<C, P> Body for Calls<C, P>
+impl<C> Body for Calls<C>
 where
     C: FnMut() -> Result<bool, Failure>,
-    P: FnMut() -> Result<(), String>,
 {
     #[inline]
     fn batch(&mut self, operations: u64) -> u64 {
@@ -50,7 +59,7 @@ where
     }
 
     fn verify(&mut self, operations: u64, correct: u64) -> Result<u64, Failure> {
-        judge(self.failure.take(), operations, correct, &mut self.proof)
+        judge(self.failure.take(), operations, correct, nothing_left)
     }
 }
 
@@ -72,20 +81,16 @@ fn judge(
     Ok(1)
 }
 
-/// The same for a loop that makes all calls of a batch itself: it is given their number and returns how
-/// many did what they should.
-pub struct Looped<L, P> {
+/// A loop that makes all calls of a batch itself: it is given their number and returns how many did what
+/// they should. `proof` looks at what the batch left behind (outside the timed region).
+struct Looped<L, P> {
     calls: L,
     proof: P,
     failure: Option<Failure>,
 }
 
-impl<L, P> Looped<L, P>
-where
-    L: FnMut(u64) -> Result<u64, Failure>,
-    P: FnMut() -> Result<(), String>,
-{
-    pub fn new(calls: L, proof: P) -> Self {
+impl<L, P> Looped<L, P> {
+    fn new(calls: L, proof: P) -> Self {
         Self {
             calls,
             proof,
@@ -118,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_checksum_does_not_depend_on_the_batch() {
-        let mut body = Calls::new(|| Ok(true), nothing_left);
+        let mut body = Calls::new(|| Ok(true));
         for operations in [1, 7, 1000] {
             let correct = body.batch(operations);
             assert_eq!(body.verify(operations, correct), Ok(1));
@@ -128,13 +133,10 @@ mod tests {
     #[test]
     fn one_wrong_call_in_a_thousand_is_found() {
         let mut calls = 0;
-        let mut body = Calls::new(
-            || {
-                calls += 1;
-                Ok(calls != 500)
-            },
-            nothing_left,
-        );
+        let mut body = Calls::new(|| {
+            calls += 1;
+            Ok(calls != 500)
+        });
         let correct = body.batch(1000);
         let found = body.verify(1000, correct);
         assert_eq!(
@@ -149,17 +151,14 @@ mod tests {
     fn a_refused_call_ends_the_batch_with_its_reason() {
         let refusal = Failure::Unsupported("no".into());
         let mut calls = 0;
-        let mut body = Calls::new(
-            || {
-                calls += 1;
-                if calls == 3 {
-                    Err(refusal.clone())
-                } else {
-                    Ok(true)
-                }
-            },
-            nothing_left,
-        );
+        let mut body = Calls::new(|| {
+            calls += 1;
+            if calls == 3 {
+                Err(refusal.clone())
+            } else {
+                Ok(true)
+            }
+        });
         let correct = body.batch(1000);
         assert_eq!(correct, 2);
         assert_eq!(body.verify(1000, correct), Err(refusal.clone()));
@@ -169,7 +168,7 @@ mod tests {
 
     #[test]
     fn what_a_batch_leaves_behind_is_looked_at() {
-        let mut body = Calls::new(|| Ok(true), || Err("the file is still there".to_owned()));
+        let mut body = Looped::new(Ok, || Err("the file is still there".to_owned()));
         let correct = body.batch(10);
         let found = body.verify(10, correct);
         assert_eq!(

@@ -1,13 +1,10 @@
 //! `process.condition`: two threads that wake each other by a condition variable of the C library.
 
-#[cfg(any(unix, windows))]
-use super::calls::{nothing_left, Calls};
+use super::calls;
 use super::entry;
 use pentathlon_harness::measure::{Context, Failure};
-#[cfg(any(unix, windows))]
 use pentathlon_os::condition::Turn;
 use pentathlon_protocol::catalog::{self, Semantics};
-#[cfg(any(unix, windows))]
 use pentathlon_protocol::Case;
 
 pub struct Condition;
@@ -37,7 +34,6 @@ impl pentathlon_harness::Workload for Condition {
         true
     }
 
-    #[cfg(any(unix, windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.
         let turn = Turn::new(0);
@@ -51,8 +47,7 @@ impl pentathlon_harness::Workload for Condition {
                 expected += 2;
                 Ok(right)
             };
-            let mut body = Calls::new(call, nothing_left);
-            context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
+            calls::measure(context, &Case::new(), call);
             let ended = turn.take(even, |_| END).map_err(refused);
             match partner.join() {
                 Ok(answered) => ended.and(answered),
@@ -60,31 +55,22 @@ impl pentathlon_harness::Workload for Condition {
             }
         })
     }
-
-    #[cfg(not(any(unix, windows)))]
-    fn run(&self, _context: &mut Context<'_>) -> Result<(), Failure> {
-        entry::elsewhere()
-    }
 }
 
 /// Tells the other thread to end; odd, so that it is its turn.
-#[cfg(any(unix, windows))]
 const END: u64 = u64::MAX;
 
-#[cfg(any(unix, windows))]
 fn even(number: u64) -> bool {
     number.is_multiple_of(2)
 }
 
 /// The other thread: raises every odd number.
-#[cfg(any(unix, windows))]
 fn answer(turn: &Turn) -> Result<(), Failure> {
     let odd = |number| !even(number);
     while turn.take(odd, |n| n.saturating_add(1)).map_err(refused)? != END {}
     Ok(())
 }
 
-#[cfg(any(unix, windows))]
 fn refused(error: std::io::Error) -> Failure {
     Failure::system("a mutex or condition variable", &error)
 }

@@ -1,6 +1,6 @@
 //! `process.create_delete`: making a file and removing it.
 
-use super::calls::Looped;
+use super::calls;
 use super::{directory, entry};
 use crate::opt_level;
 use pentathlon_harness::measure::{Context, Failure};
@@ -71,8 +71,7 @@ impl pentathlon_harness::Workload for CreateDelete {
                     })
                 };
                 let case = Case::new().with("mode", mode).with("opt_level", level.name);
-                let mut body = Looped::new(calls, || directory::is_gone(NAME));
-                context.measure("time", &case, entry::PER_CALL, &mut body);
+                calls::measure_loop(context, &case, calls, || directory::is_gone(NAME));
             }
         }
         std::fs::remove_file(NAME).ok();

@@ -1,7 +1,7 @@
 //! `process.event`: two threads that wake each other by an object of the kernel.
 
 #[cfg(any(target_os = "linux", windows))]
-use super::calls::{nothing_left, Calls};
+use super::calls;
 use super::entry;
 use pentathlon_harness::measure::{Context, Failure};
 #[cfg(any(target_os = "linux", windows))]
@@ -50,8 +50,7 @@ impl pentathlon_harness::Workload for EventTrip {
         };
         std::thread::scope(|scope| {
             let partner = scope.spawn(|| pair.answer());
-            let mut body = Calls::new(|| pair.trip(), nothing_left);
-            context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
+            calls::measure(context, &Case::new(), || pair.trip());
             pair.number.store(END, Ordering::Release);
             let ended = pair.there.set().map_err(|e| refused(&e));
             match partner.join() {

@@ -1,17 +1,14 @@
 //! `process.exec_static`: starting a static program of ordinary size, by fork and by posix_spawn.
 
-#[cfg(any(unix, windows))]
-use super::calls::{nothing_left, Calls};
+use super::calls;
 use super::entry;
 #[cfg(unix)]
 use super::refusal;
 use pentathlon_harness::measure::{Context, Failure};
-#[cfg(any(unix, windows))]
 use pentathlon_harness::{EXIT_STATUS, EXIT_VERB};
 #[cfg(unix)]
 use pentathlon_os::child::{self, Child, Exit};
 use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
-#[cfg(any(unix, windows))]
 use pentathlon_protocol::Case;
 #[cfg(unix)]
 use std::ffi::{CStr, CString};
@@ -67,9 +64,8 @@ impl pentathlon_harness::Workload for ExecStatic {
         let verb = CString::new(EXIT_VERB).expect("a word without a zero");
         for start in context.parameters.clone().texts("start") {
             let by = if start == "fork" { forked } else { spawned };
-            let mut body = Calls::new(|| ends_well(by(&program, &verb)?), nothing_left);
             let case = Case::new().with("start", start);
-            context.measure("time", &case, entry::PER_CALL, &mut body);
+            calls::measure(context, &case, || ends_well(by(&program, &verb)?));
         }
         Ok(())
     }
@@ -85,15 +81,9 @@ impl pentathlon_harness::Workload for ExecStatic {
                 context.fail(Some(&case), &Failure::Unsupported(reason));
                 continue;
             }
-            let mut body = Calls::new(|| created(&program), nothing_left);
-            context.measure("time", &case, entry::PER_CALL, &mut body);
+            calls::measure(context, &case, || created(&program));
         }
         Ok(())
-    }
-
-    #[cfg(not(any(unix, windows)))]
-    fn run(&self, _context: &mut Context<'_>) -> Result<(), Failure> {
-        entry::elsewhere()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `process.fopen_fclose`: opening and closing an existing file through the C library.
 
-use super::calls::Looped;
+use super::calls;
 use super::{directory, entry};
 use crate::opt_level;
 use pentathlon_harness::measure::{Context, Failure};
@@ -47,8 +47,7 @@ impl pentathlon_harness::Workload for FopenFclose {
                 stdio::open_close(level, operations, c"temp", c"w")
                     .map_err(|ended| Failure::system("fopen and fclose", &ended.error))
             };
-            let mut body = Looped::new(calls, || directory::is_empty_file(NAME));
-            context.measure("time", &case, entry::PER_CALL, &mut body);
+            calls::measure_loop(context, &case, calls, || directory::is_empty_file(NAME));
         }
         std::fs::remove_file(NAME).ok();
         Ok(())

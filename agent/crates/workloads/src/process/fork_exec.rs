@@ -1,6 +1,6 @@
 //! `process.fork_exec`: starting the smallest program, its end, and its status.
 
-use super::calls::{nothing_left, Calls};
+use super::calls;
 use super::{directory, entry, program, refusal};
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::child::Exit;
@@ -60,8 +60,7 @@ impl pentathlon_harness::Workload for ForkExec {
             )));
         }
         start::install(&image).map_err(|e| Failure::system("writing the program to start", &e))?;
-        let mut body = Calls::new(start_and_wait, nothing_left);
-        context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
+        calls::measure(context, &Case::new(), start_and_wait);
         std::fs::remove_file(start::NAME).ok();
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `process.fork_wait`: a copy of this process, its end, and its status.
 
-use super::calls::{nothing_left, Looped};
+use super::calls;
 use super::{entry, refusal};
 use crate::memory::available;
 use crate::opt_level;
@@ -62,8 +62,12 @@ impl pentathlon_harness::Workload for ForkWait {
                     context.fail(Some(&case), failure);
                     continue;
                 }
-                let mut body = Looped::new(|calls| forks(level, calls, STATUS), nothing_left);
-                context.measure("time", &case, entry::PER_CALL, &mut body);
+                calls::measure_loop(
+                    context,
+                    &case,
+                    |calls| forks(level, calls, STATUS),
+                    calls::nothing_left,
+                );
             }
             drop(std::hint::black_box(memory));
         }

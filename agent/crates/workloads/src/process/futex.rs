@@ -1,7 +1,7 @@
 //! `process.futex`: two threads that wake each other by the system call that locks are made of.
 
 #[cfg(any(target_os = "linux", windows))]
-use super::calls::{nothing_left, Calls};
+use super::calls;
 use super::entry;
 use pentathlon_harness::measure::{Context, Failure};
 #[cfg(any(target_os = "linux", windows))]
@@ -54,8 +54,7 @@ impl pentathlon_harness::Workload for Futex {
                 await_value(&number, expected)?;
                 Ok(true)
             };
-            let mut body = Calls::new(call, nothing_left);
-            context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
+            calls::measure(context, &Case::new(), call);
             let ended = hand_over(&number, END);
             match partner.join() {
                 Ok(answered) => ended.and(answered),

@@ -1,6 +1,6 @@
 //! `process.getpid`: the shortest way into the kernel and back.
 
-use super::calls::{nothing_left, Looped};
+use super::calls;
 use super::entry;
 use crate::opt_level;
 use pentathlon_harness::measure::{Context, Failure};
@@ -42,8 +42,7 @@ impl pentathlon_harness::Workload for Getpid {
         for level in opt_level::chosen(context) {
             let case = Case::new().with("opt_level", level.name);
             let calls = |operations| Ok(syscall::getpids(level, operations, expected));
-            let mut body = Looped::new(calls, nothing_left);
-            context.measure("time", &case, entry::PER_CALL, &mut body);
+            calls::measure_loop(context, &case, calls, calls::nothing_left);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `process.malloc_free`: a block from the C library's heap and back.
 
-use super::calls::{nothing_left, Looped};
+use super::calls;
 use super::entry;
 use crate::opt_level;
 use pentathlon_harness::measure::{Context, Failure};
@@ -51,8 +51,7 @@ impl pentathlon_harness::Workload for MallocFree {
                 let calls = |operations| {
                     heap::malloc_free(level, operations, size).map_err(|_| no_memory(size))
                 };
-                let mut body = Looped::new(calls, nothing_left);
-                context.measure("time", &case, entry::PER_CALL, &mut body);
+                calls::measure_loop(context, &case, calls, calls::nothing_left);
             }
         }
         Ok(())

@@ -1,23 +1,17 @@
 //! `process.mmap_munmap`: making a mapping and removing it, with and without touching it.
 
-#[cfg(any(unix, windows))]
-use super::calls::{nothing_left, Calls};
-#[cfg(any(unix, windows))]
+use super::calls;
 use super::directory;
 use super::entry;
 use pentathlon_harness::measure::{Context, Failure};
-#[cfg(any(unix, windows))]
 use pentathlon_os::mmap::{is_mapped, page_bytes, Mapping};
 use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
-#[cfg(any(unix, windows))]
 use pentathlon_protocol::Case;
-#[cfg(any(unix, windows))]
 use std::io::Write;
 
 pub struct MmapMunmap;
 
 const BACKINGS: &[&str] = &["anonymous", "file"];
-#[cfg(any(unix, windows))]
 const NAME: &str = "mapped";
 
 impl pentathlon_harness::Workload for MmapMunmap {
@@ -66,7 +60,6 @@ impl pentathlon_harness::Workload for MmapMunmap {
         1
     }
 
-    #[cfg(any(unix, windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let _inside = directory::enter_scratch(context)?;
         let parameters = context.parameters.clone();
@@ -86,14 +79,8 @@ impl pentathlon_harness::Workload for MmapMunmap {
         std::fs::remove_file(NAME).ok();
         Ok(())
     }
-
-    #[cfg(not(any(unix, windows)))]
-    fn run(&self, _context: &mut Context<'_>) -> Result<(), Failure> {
-        entry::elsewhere()
-    }
 }
 
-#[cfg(any(unix, windows))]
 fn measure(
     context: &mut Context<'_>,
     case: &Case,
@@ -124,8 +111,7 @@ fn measure(
         last = mapping.unmap().map_err(|e| Failure::system("munmap", &e))?;
         Ok(kept)
     };
-    let mut body = Calls::new(call, nothing_left);
-    context.measure("time", case, entry::PER_CALL, &mut body);
+    calls::measure(context, case, call);
     if last != 0 && is_mapped(last) {
         return Err(Failure::Invalid(
             "the address of the last mapping is still mapped after munmap".into(),
@@ -135,7 +121,6 @@ fn measure(
 }
 
 /// A file of that length whose pages are in memory: it has just been written.
-#[cfg(any(unix, windows))]
 fn cached_file(length: usize) -> Result<std::fs::File, Failure> {
     let made = std::fs::File::options()
         .read(true)

@@ -1,6 +1,6 @@
 //! `process.open_close`: opening and closing an existing file by its descriptor.
 
-use super::calls::Looped;
+use super::calls;
 use super::{directory, entry};
 use crate::opt_level;
 use pentathlon_harness::measure::{Context, Failure};
@@ -57,8 +57,7 @@ impl pentathlon_harness::Workload for OpenClose {
                 descriptor::open_close(level, operations, &name, flags)
                     .map_err(|ended| Failure::system("open and close", &ended.error))
             };
-            let mut body = Looped::new(calls, || directory::is_empty_file(NAME));
-            context.measure("time", &case, entry::PER_CALL, &mut body);
+            calls::measure_loop(context, &case, calls, || directory::is_empty_file(NAME));
         }
         std::fs::remove_file(NAME).ok();
         Ok(())

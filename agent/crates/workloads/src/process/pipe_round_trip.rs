@@ -1,6 +1,6 @@
 //! `process.pipe_round_trip`: a token from one process to another and back, over two pipes.
 
-use super::calls::{nothing_left, Calls};
+use super::calls;
 use super::{entry, refusal};
 #[cfg(windows)]
 pub use echo::serve_standard;
@@ -63,8 +63,7 @@ impl pentathlon_harness::Workload for PipeRoundTrip {
                 }
             };
             let call = || echo.trip().map_err(|e| broken(&e));
-            let mut body = Calls::new(call, nothing_left);
-            context.measure("time", &case, entry::PER_CALL, &mut body);
+            calls::measure(context, &case, call);
             if let Err(failure) = echo.end() {
                 context.fail(Some(&case), &failure);
             }

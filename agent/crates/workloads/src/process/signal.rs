@@ -2,7 +2,7 @@
 
 use super::entry;
 #[cfg(unix)]
-use super::{calls::Calls, refusal};
+use super::{calls, refusal};
 use pentathlon_harness::measure::{Context, Failure};
 #[cfg(unix)]
 use pentathlon_os::child::{self, Child, Exit};
@@ -99,8 +99,7 @@ fn install(context: &mut Context<'_>, case: &Case) -> Result<(), Failure> {
         now = next;
         Ok(right)
     };
-    let mut body = Calls::new(call, super::calls::nothing_left);
-    context.measure("time", case, entry::PER_CALL, &mut body);
+    calls::measure(context, case, call);
     Ok(())
 }
 
@@ -113,8 +112,7 @@ fn handle(context: &mut Context<'_>, case: &Case) -> Result<(), Failure> {
         signal::send(own).map_err(|e| Failure::system("kill", &e))?;
         Ok(signal::handled() == before.wrapping_add(1))
     };
-    let mut body = Calls::new(call, super::calls::nothing_left);
-    context.measure("time", case, entry::PER_CALL, &mut body);
+    calls::measure(context, case, call);
     Ok(())
 }
 
@@ -122,8 +120,7 @@ fn handle(context: &mut Context<'_>, case: &Case) -> Result<(), Failure> {
 fn between(context: &mut Context<'_>, case: &Case) -> Result<(), Failure> {
     let echo = Echo::start()?;
     let call = || echo.trip().map(|()| true);
-    let mut body = Calls::new(call, super::calls::nothing_left);
-    context.measure("time", case, entry::PER_CALL, &mut body);
+    calls::measure(context, case, call);
     echo.end()
 }
 

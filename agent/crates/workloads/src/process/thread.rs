@@ -1,6 +1,6 @@
 //! `process.thread`: making a thread and waiting for its end.
 
-use super::calls::{nothing_left, Calls};
+use super::calls;
 use super::entry;
 use pentathlon_harness::measure::{Context, Failure};
 #[cfg(unix)]
@@ -47,8 +47,7 @@ impl pentathlon_harness::Workload for Thread {
             let found = maker.start_and_join(turn).map_err(|e| refused(&e))?;
             Ok(found == changed(turn))
         };
-        let mut body = Calls::new(call, nothing_left);
-        context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
+        calls::measure(context, &Case::new(), call);
         Ok(())
     }
 }

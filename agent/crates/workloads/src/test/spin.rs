@@ -69,7 +69,7 @@ impl super::Workload for Spin {
         context.measure(
             "time",
             &Case::new(),
-            Quantity::NsPer { parts: 1.0 },
+            Quantity::NS,
             &mut Closures(body, verify),
         );
         Ok(())

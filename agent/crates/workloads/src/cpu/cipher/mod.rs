@@ -77,12 +77,7 @@ impl super::Workload for Cipher {
             engines: &mut engines,
             messages: parameters.integer("messages"),
         };
-        context.measure(
-            "time",
-            &case,
-            Quantity::SecondsPer { parts: 1.0 },
-            &mut body,
-        );
+        context.measure("time", &case, Quantity::SECONDS, &mut body);
         Ok(())
     }
 }

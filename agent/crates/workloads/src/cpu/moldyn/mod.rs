@@ -51,12 +51,7 @@ impl super::Workload for MolDyn {
         for cells in context.parameters.integers("cells") {
             let case = Case::new().with("cells", cells);
             let mut body = Simulation::new(cells as usize, steps, context.seed);
-            context.measure(
-                "time",
-                &case,
-                Quantity::SecondsPer { parts: 1.0 },
-                &mut body,
-            );
+            context.measure("time", &case, Quantity::SECONDS, &mut body);
         }
         Ok(())
     }

@@ -51,8 +51,7 @@ impl super::Workload for Pi {
         for digits in context.parameters.integers("digits") {
             let case = Case::new().with("digits", digits);
             let mut body = Digits::new(digits as usize, kernels);
-            let quantity = Quantity::SecondsPer { parts: 1.0 };
-            context.measure("time", &case, quantity, &mut body);
+            context.measure("time", &case, Quantity::SECONDS, &mut body);
             context.log(format!(
                 "cpu.pi to {digits} digits: the largest rounding error of a product was {:.4}",
                 body.by.worst()

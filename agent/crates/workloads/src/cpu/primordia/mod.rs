@@ -49,12 +49,7 @@ impl super::Workload for Primordia {
                 shells: element::shells(symbol).expect("checked against the choices"),
                 last: None,
             };
-            context.measure(
-                "time",
-                &case,
-                Quantity::SecondsPer { parts: 1.0 },
-                &mut body,
-            );
+            context.measure("time", &case, Quantity::SECONDS, &mut body);
             if let Some(atom) = body.last {
                 context.log(format!(
                     "{symbol}: {:.6} Hartree after {} rounds",

@@ -4,7 +4,7 @@
 use super::format::{Operation, Trace};
 use super::model::{generation, File as Model, Outcome};
 use crate::disk::content::{observed, Aligned, Content, STAMPED};
-use crate::disk::file::{short, system};
+use crate::disk::file::{short, system, MAKE};
 use crate::disk::served::{Before, Observation};
 use crate::disk::workdir::Workdir;
 use pentathlon_harness::clock::Clock;
@@ -224,11 +224,7 @@ fn open_for(path: &Path, write: bool) -> Result<File, Failure> {
 }
 
 fn make(path: &Path, bytes: u64, content: &mut Content, generation: u64) -> io::Result<()> {
-    let how = How {
-        create: true,
-        ..How::WRITE
-    };
-    let file = open::open(path, how)?;
+    let file = open::open(path, MAKE)?;
     let mut position = 0;
     while position < bytes {
         let length = (bytes - position).min(STEP) as usize;

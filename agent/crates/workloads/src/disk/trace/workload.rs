@@ -128,8 +128,7 @@ fn replay(
     let mut content = Content::new(context.seed, (outcome.longest as usize).max(1 << 20));
     let bytes = outcome.read_bytes + outcome.written_bytes;
     let mut stage = Stage::new(trace, &outcome, workdir.file("trace"), workdir);
-    let mut seen = report::Seen::new("disk.trace", case);
-    context.rounds(case, |clock, _| {
+    report::rounds(context, case, |clock, seen| {
         stage.prepare(&mut content)?;
         let played = stage.play(&mut content, clock)?;
         if played.sum != outcome.sum {
@@ -150,6 +149,5 @@ fn replay(
             checksum: of_words([outcome.read_bytes, outcome.written_bytes, outcome.sum]),
         }])
     });
-    seen.report(context);
     Ok(())
 }

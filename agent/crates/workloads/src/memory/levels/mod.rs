@@ -116,6 +116,6 @@ fn measure(
     let stride = sizes::LINE_BYTES;
     let chain = latency::build(&mut arena, bytes, stride, Pages::Default, context.seed)?;
     let mut body = Walk::along(chain);
-    context.measure("latency", case, Quantity::NsPer { parts: 1.0 }, &mut body);
+    context.measure("latency", case, Quantity::NS, &mut body);
     Ok(())
 }

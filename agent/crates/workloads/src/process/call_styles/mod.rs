@@ -7,7 +7,7 @@ mod kernels;
 use super::{entry, refusal};
 use crate::opt_level;
 use pentathlon_code::Level;
-use pentathlon_harness::measure::{Body, Context, Failure};
+use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_os::{child, descriptor};
 use pentathlon_protocol::catalog::{self, Factor, Parameter, Semantics};
 use pentathlon_protocol::Case;
@@ -152,7 +152,7 @@ fn study(
         expected: kernels::expected(repetitions, size as u64),
         other: None,
     };
-    context.measure("time", case, entry::PER_CALL, &mut body);
+    context.measure("time", case, Quantity::NS, &mut body);
 }
 
 /// Repeats a study and compares every sum.
