@@ -67,17 +67,29 @@ pub type Operation = extern "C" fn(u64, u64, u64) -> u64;
 /// Every loop of one level.
 #[repr(C)]
 pub struct Loops {
+    /// Safety: the pointer must point to so many integers that nobody else uses.
     pub write: unsafe extern "C" fn(*mut u32, usize, u32),
+    /// Safety: the pointer must point to so many integers that nobody writes to.
     pub read: unsafe extern "C" fn(*const u32, usize) -> u32,
+    /// Safety: the call must be safe to call.
     pub getpid: unsafe extern "C" fn(u64, unsafe extern "C" fn() -> i64, i64) -> Outcome,
+    /// Safety: the heap must be a heap, the bytes not 0.
     pub malloc_free: unsafe extern "C" fn(u64, &Heap, usize) -> Outcome,
+    /// Safety: the streams must be those of a C library, name and mode texts that end with NUL.
     pub fopen_fclose: unsafe extern "C" fn(u64, &Streams, *const c_void, *const c_void) -> Outcome,
+    /// Safety: the files must be those of the system, and the name one that it takes.
     pub open_close: unsafe extern "C" fn(u64, &Files, *const c_void, u32) -> Outcome,
+    /// Safety: as of `open_close`.
     pub create_delete: unsafe extern "C" fn(u64, &Files, *const c_void, u32) -> Outcome,
+    /// Safety: the processes must be those of the system, and this one must have a single thread.
     pub fork_wait: unsafe extern "C" fn(u64, &Processes, i32) -> Outcome,
+    /// Safety: the heap must be a heap.
     pub inline: unsafe extern "C" fn(&Heap, u64, usize) -> u64,
+    /// Safety: the heap must be a heap.
     pub function: unsafe extern "C" fn(&Heap, u64, usize) -> u64,
+    /// Safety: the heap must be a heap, the repetitions not 0; the last one takes the bytes of stack.
     pub recursion: unsafe extern "C" fn(&Heap, u64, usize, &mut usize) -> u64,
+    /// Safety: all must be those of the system, and this process must have a single thread.
     pub forked: unsafe extern "C" fn(&Heap, &Processes, &Pipe, u64, usize) -> Outcome,
     /// By operation (add, subtract, multiply, divide) and type (i32, i64, f32, f64); none on an
     /// architecture for which they are not written down.

@@ -13,9 +13,7 @@ mod constants;
 mod interface;
 
 use constants::{constant, ROUNDS};
-use interface::Loops;
-pub use interface::{Files, Heap, Operation, Outcome, Pipe, Processes, Streams};
-use std::ffi::c_void;
+pub use interface::{Files, Heap, Loops, Operation, Outcome, Pipe, Processes, Streams};
 
 include!(concat!(env!("OUT_DIR"), "/counts.rs"));
 
@@ -43,7 +41,8 @@ pub struct Level {
     pub name: &'static str,
     /// The functions; the last one is never run, its address is where the one before it ends.
     table: &'static [Function],
-    loops: &'static Loops,
+    /// The loops over calls.
+    pub loops: &'static Loops,
 }
 
 /// The four levels.
@@ -128,110 +127,17 @@ impl Level {
     }
 }
 
-/// The loops over calls and operations.
+/// Loops that need more than a call.
 impl Level {
-    /// # Safety
-    /// `call` must be safe to call.
-    pub unsafe fn getpid(
-        &self,
-        operations: u64,
-        call: unsafe extern "C" fn() -> i64,
-        expected: i64,
-    ) -> Outcome {
-        // SAFETY: the caller promises, here and in all that follow.
-        unsafe { (self.loops.getpid)(operations, call, expected) }
-    }
-
-    /// # Safety
-    /// `heap` must be a heap, `bytes` not 0.
-    pub unsafe fn malloc_free(&self, operations: u64, heap: &Heap, bytes: usize) -> Outcome {
-        // SAFETY: see above.
-        unsafe { (self.loops.malloc_free)(operations, heap, bytes) }
-    }
-
-    /// # Safety
-    /// `streams` must be those of a C library, `name` and `mode` texts that end with NUL.
-    pub unsafe fn fopen_fclose(
-        &self,
-        operations: u64,
-        streams: &Streams,
-        name: *const c_void,
-        mode: *const c_void,
-    ) -> Outcome {
-        // SAFETY: see above.
-        unsafe { (self.loops.fopen_fclose)(operations, streams, name, mode) }
-    }
-
-    /// # Safety
-    /// `files` must be those of the system, and `name` a name that it takes.
-    pub unsafe fn open_close(
-        &self,
-        operations: u64,
-        files: &Files,
-        name: *const c_void,
-        flags: u32,
-    ) -> Outcome {
-        // SAFETY: see above.
-        unsafe { (self.loops.open_close)(operations, files, name, flags) }
-    }
-
-    /// # Safety
-    /// As of [`Level::open_close`].
-    pub unsafe fn create_delete(
-        &self,
-        operations: u64,
-        files: &Files,
-        name: *const c_void,
-        flags: u32,
-    ) -> Outcome {
-        // SAFETY: see above.
-        unsafe { (self.loops.create_delete)(operations, files, name, flags) }
-    }
-
-    /// # Safety
-    /// `processes` must be those of the system, and this process must have a single thread.
-    pub unsafe fn fork_wait(&self, operations: u64, processes: &Processes, status: i32) -> Outcome {
-        // SAFETY: see above.
-        unsafe { (self.loops.fork_wait)(operations, processes, status) }
-    }
-
-    /// # Safety
-    /// `heap` must be a heap.
-    pub unsafe fn inline(&self, heap: &Heap, repetitions: u64, size: usize) -> u64 {
-        // SAFETY: see above.
-        unsafe { (self.loops.inline)(heap, repetitions, size) }
-    }
-
-    /// # Safety
-    /// `heap` must be a heap.
-    pub unsafe fn function(&self, heap: &Heap, repetitions: u64, size: usize) -> u64 {
-        // SAFETY: see above.
-        unsafe { (self.loops.function)(heap, repetitions, size) }
-    }
-
     /// The sum and the bytes of stack that the calls took.
     ///
     /// # Safety
     /// `heap` must be a heap, `repetitions` not 0.
     pub unsafe fn recursion(&self, heap: &Heap, repetitions: u64, size: usize) -> (u64, usize) {
         let mut stack = 0;
-        // SAFETY: see above.
+        // SAFETY: the caller promises.
         let sum = unsafe { (self.loops.recursion)(heap, repetitions, size, &mut stack) };
         (sum, stack)
-    }
-
-    /// # Safety
-    /// All must be those of the system, and this process must have a single thread.
-    pub unsafe fn forked(
-        &self,
-        heap: &Heap,
-        processes: &Processes,
-        pipe: &Pipe,
-        repetitions: u64,
-        size: usize,
-    ) -> Outcome {
-        // SAFETY: see above.
-        unsafe { (self.loops.forked)(heap, processes, pipe, repetitions, size) }
     }
 
     /// The loop over one operation, by its place among add, subtract, multiply and divide, and that
@@ -270,6 +176,7 @@ pub fn expected(functions: usize, distinct: usize, passes: u64, mut state: State
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::c_void;
 
     const START: State = [1, 2, 3, 4];
 
@@ -360,7 +267,7 @@ mod tests {
         for level in levels() {
             COUNTED.set(0);
             // SAFETY: the call only counts.
-            let outcome = unsafe { level.getpid(10, one_to_three, 1) };
+            let outcome = unsafe { (level.loops.getpid)(10, one_to_three, 1) };
             assert_eq!((outcome.correct, outcome.failed), (4, 0), "{}", level.name);
             assert_eq!(COUNTED.get(), 10, "every call is made");
         }
@@ -388,7 +295,7 @@ mod tests {
             for bytes in [1, 2, 8] {
                 COUNTED.set(0);
                 // SAFETY: a heap for up to eight bytes.
-                let outcome = unsafe { level.malloc_free(10, &HEAP, bytes) };
+                let outcome = unsafe { (level.loops.malloc_free)(10, &HEAP, bytes) };
                 assert_eq!((outcome.correct, outcome.failed), (3, 1), "{}", level.name);
             }
         }
@@ -419,12 +326,12 @@ mod tests {
             for (status, correct) in [(42, 3), (0, 0)] {
                 COUNTED.set(0);
                 // SAFETY: no process is made.
-                let outcome = unsafe { level.fork_wait(4, &processes, status) };
+                let outcome = unsafe { (level.loops.fork_wait)(4, &processes, status) };
                 assert_eq!((outcome.correct, outcome.failed), (correct, 0));
             }
             COUNTED.set(0);
             // SAFETY: as above.
-            let outcome = unsafe { level.fork_wait(10, &processes, 42) };
+            let outcome = unsafe { (level.loops.fork_wait)(10, &processes, 42) };
             assert_eq!((outcome.correct, outcome.failed), (3, 2), "waiting failed");
         }
     }

@@ -14,21 +14,21 @@ pub const HEAP: Heap = Heap {
 pub fn malloc_free(level: Level, operations: u64, bytes: usize) -> Result<u64, Ended> {
     assert!(bytes > 0, "an empty block has no ends");
     // SAFETY: these are a heap's functions.
-    outcome::of(unsafe { level.malloc_free(operations, &HEAP, bytes) })
+    outcome::of(unsafe { (level.loops.malloc_free)(operations, &HEAP, bytes) })
 }
 
 /// The sum of the nested loops, which stand in the body of the outer one.
 #[inline]
 pub fn inline(level: Level, repetitions: u64, size: usize) -> u64 {
     // SAFETY: as above, also in what follows.
-    unsafe { level.inline(&HEAP, repetitions, size) }
+    unsafe { (level.loops.inline)(&HEAP, repetitions, size) }
 }
 
 /// The same, with the inner loops in a function.
 #[inline]
 pub fn function(level: Level, repetitions: u64, size: usize) -> u64 {
     // SAFETY: see above.
-    unsafe { level.function(&HEAP, repetitions, size) }
+    unsafe { (level.loops.function)(&HEAP, repetitions, size) }
 }
 
 /// The same as a recursion; and the bytes of stack that it took.

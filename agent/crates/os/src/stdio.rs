@@ -21,5 +21,5 @@ unsafe extern "C" fn close(stream: *mut c_void) -> i32 {
 pub fn open_close(level: Level, operations: u64, path: &CStr, mode: &CStr) -> Result<u64, Ended> {
     let (name, mode) = (path.as_ptr().cast(), mode.as_ptr().cast());
     // SAFETY: these are a C library's functions, and both strings live to the end of the call.
-    outcome::of(unsafe { level.fopen_fclose(operations, &STREAMS, name, mode) })
+    outcome::of(unsafe { (level.loops.fopen_fclose)(operations, &STREAMS, name, mode) })
 }

@@ -138,7 +138,7 @@ unsafe extern "C" fn receive(from: isize, number: *mut u64) -> i32 {
 #[inline]
 pub fn fork_wait(level: Level, operations: u64, status: u8) -> Result<u64, Ended> {
     // SAFETY: these are the system's calls; the child does nothing but leave.
-    outcome::of(unsafe { level.fork_wait(operations, &PROCESSES, i32::from(status)) })
+    outcome::of(unsafe { (level.loops.fork_wait)(operations, &PROCESSES, i32::from(status)) })
 }
 
 /// The sum of the nested loops with a child for each repetition, which sends its part over the pipe.
@@ -157,7 +157,7 @@ pub fn forked(
         from: from.as_raw_fd() as isize,
     };
     // SAFETY: these are the system's calls; a child computes, writes to the pipe and leaves.
-    outcome::of(unsafe { level.forked(&heap::HEAP, &PROCESSES, &pipe, repetitions, size) })
+    outcome::of(unsafe { (level.loops.forked)(&heap::HEAP, &PROCESSES, &pipe, repetitions, size) })
 }
 
 /// Replaces this process by the program at `path`, with its path as only argument and an empty

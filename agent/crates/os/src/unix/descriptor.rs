@@ -52,7 +52,9 @@ unsafe extern "C" fn remove(name: *const c_void) -> i32 {
 #[inline]
 pub fn open_close(level: Level, operations: u64, path: &Name, flags: Flags) -> Result<u64, Ended> {
     // SAFETY: these are the system's calls, and the path lives to the end of the loop.
-    outcome::of(unsafe { level.open_close(operations, &FILES, path.as_ptr().cast(), flags as u32) })
+    outcome::of(unsafe {
+        (level.loops.open_close)(operations, &FILES, path.as_ptr().cast(), flags as u32)
+    })
 }
 
 /// The same, and the file is removed each time.
@@ -65,7 +67,7 @@ pub fn create_delete(
 ) -> Result<u64, Ended> {
     // SAFETY: as above.
     outcome::of(unsafe {
-        level.create_delete(operations, &FILES, path.as_ptr().cast(), flags as u32)
+        (level.loops.create_delete)(operations, &FILES, path.as_ptr().cast(), flags as u32)
     })
 }
 

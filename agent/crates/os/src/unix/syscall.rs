@@ -86,5 +86,5 @@ pub extern "C" fn getpid() -> i64 {
 #[inline]
 pub fn getpids(level: Level, operations: u64, expected: i64) -> u64 {
     // SAFETY: the call has no argument and can always be made.
-    unsafe { level.getpid(operations, getpid, expected).correct }
+    unsafe { (level.loops.getpid)(operations, getpid, expected).correct }
 }

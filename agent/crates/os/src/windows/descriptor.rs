@@ -72,7 +72,9 @@ unsafe extern "C" fn remove(name: *const c_void) -> i32 {
 pub fn open_close(level: Level, operations: u64, name: &Name, flags: Flags) -> Result<u64, Ended> {
     assert_eq!(name.last(), Some(&0), "the name ends with NUL");
     // SAFETY: these are the system's calls, and the name lives to the end of the loop.
-    outcome::of(unsafe { level.open_close(operations, &FILES, name.as_ptr().cast(), flags) })
+    outcome::of(unsafe {
+        (level.loops.open_close)(operations, &FILES, name.as_ptr().cast(), flags)
+    })
 }
 
 /// The same, and the file is removed each time.
@@ -85,7 +87,9 @@ pub fn create_delete(
 ) -> Result<u64, Ended> {
     assert_eq!(name.last(), Some(&0), "the name ends with NUL");
     // SAFETY: as above.
-    outcome::of(unsafe { level.create_delete(operations, &FILES, name.as_ptr().cast(), flags) })
+    outcome::of(unsafe {
+        (level.loops.create_delete)(operations, &FILES, name.as_ptr().cast(), flags)
+    })
 }
 
 /// An anonymous pipe: its end to read from and its end to write to. Programs started later do not
