@@ -183,16 +183,10 @@ fn read(
     source.forget()?;
     let open = source.open()?;
     let before = source.before()?;
-    let pass = timed(
-        clock,
-        shape,
-        "pread",
-        |n| {
-            let read = pentathlon_os::disk::open::read_at(&open, buffer.bytes_mut(), place(n))?;
-            Ok((read, super::content::observed(place(n), buffer.bytes())))
-        },
-        || Ok(()),
-    )?;
+    let pass = timed(clock, shape, "pread", |n| {
+        let read = pentathlon_os::disk::open::read_at(&open, buffer.bytes_mut(), place(n))?;
+        Ok((read, super::content::observed(place(n), buffer.bytes())))
+    })?;
     seen.note(metric, before.judge(pass.bytes));
     let checksum = source.proven(&pass, place)?;
     Ok((pass, checksum))

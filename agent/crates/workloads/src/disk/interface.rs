@@ -6,7 +6,7 @@
 use super::content::{observed, Aligned};
 use super::file::{system, TestFile};
 use super::served;
-use super::sweep::{timed, Pass, Shape};
+use super::sweep::{timed, timed_to_end, Pass, Shape};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::Failure;
 use pentathlon_os::disk::map::{boundary, Map};
@@ -130,44 +130,26 @@ pub fn read(
             let buffered = interface == Interface::Stdio;
             let mut stream = Stream::open(file.path(), false, buffered)
                 .map_err(|e| system("opening a stream", &e))?;
-            timed(
-                clock,
-                shape,
-                "fread",
-                |n| {
-                    let read = stream.read(buffer.bytes_mut())?;
-                    Ok((read, observed(at(n), buffer.bytes())))
-                },
-                || Ok(()),
-            )
+            timed(clock, shape, "fread", |n| {
+                let read = stream.read(buffer.bytes_mut())?;
+                Ok((read, observed(at(n), buffer.bytes())))
+            })
         }
         Interface::Descriptor | Interface::DescriptorSync | Interface::Direct => {
             let mut open = interface.open(file, false)?;
-            timed(
-                clock,
-                shape,
-                "read",
-                |n| {
-                    let read = open.read(buffer.bytes_mut())?;
-                    Ok((read, observed(at(n), buffer.bytes())))
-                },
-                || Ok(()),
-            )
+            timed(clock, shape, "read", |n| {
+                let read = open.read(buffer.bytes_mut())?;
+                Ok((read, observed(at(n), buffer.bytes())))
+            })
         }
         Interface::Mmap => {
             let open = file.reopen(How::READ)?;
             let boundary = boundary();
-            timed(
-                clock,
-                shape,
-                "reading a mapping",
-                |n| {
-                    let map = Map::new(&open, at(n), chunk, false, boundary)?;
-                    buffer.bytes_mut().copy_from_slice(map.bytes());
-                    Ok((chunk, observed(at(n), buffer.bytes())))
-                },
-                || Ok(()),
-            )
+            timed(clock, shape, "reading a mapping", |n| {
+                let map = Map::new(&open, at(n), chunk, false, boundary)?;
+                buffer.bytes_mut().copy_from_slice(map.bytes());
+                Ok((chunk, observed(at(n), buffer.bytes())))
+            })
         }
     };
     pass.map_err(|failure| sized(failure, interface, chunk))
@@ -194,7 +176,7 @@ pub fn write(
                 .map_err(|e| system("opening a stream", &e))?;
             let stream = std::cell::RefCell::new(stream);
             let content = &mut file.content;
-            timed(
+            timed_to_end(
                 clock,
                 shape,
                 "fwrite",
@@ -208,31 +190,21 @@ pub fn write(
         Interface::Descriptor | Interface::DescriptorSync | Interface::Direct => {
             let mut open = interface.open(file, true)?;
             let content = &mut file.content;
-            timed(
-                clock,
-                shape,
-                "write",
-                |n| Ok((open.write(content.fresh(at(n), chunk, generation))?, 0)),
-                || Ok(()),
-            )
+            timed(clock, shape, "write", |n| {
+                Ok((open.write(content.fresh(at(n), chunk, generation))?, 0))
+            })
         }
         Interface::Mmap => {
             let open = file.reopen(How::WRITE)?;
             let boundary = boundary();
             let content = &mut file.content;
-            timed(
-                clock,
-                shape,
-                "writing a mapping",
-                |n| {
-                    let mut map = Map::new(&open, at(n), chunk, true, boundary)?;
-                    map.bytes_mut()
-                        .copy_from_slice(content.fresh(at(n), chunk, generation));
-                    map.sync()?;
-                    Ok((chunk, 0))
-                },
-                || Ok(()),
-            )
+            timed(clock, shape, "writing a mapping", |n| {
+                let mut map = Map::new(&open, at(n), chunk, true, boundary)?;
+                map.bytes_mut()
+                    .copy_from_slice(content.fresh(at(n), chunk, generation));
+                map.sync()?;
+                Ok((chunk, 0))
+            })
         }
     }
     .map_err(|failure| sized(failure, interface, chunk))?;

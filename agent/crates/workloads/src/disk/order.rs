@@ -110,16 +110,10 @@ fn round(
     let mut buffer = Aligned::new(shape.chunk);
     let before = file.before(false, file.bytes)?;
     let place = |n: u64| places[n as usize % places.len()];
-    let pass = timed(
-        clock,
-        shape,
-        "pread",
-        |n| {
-            let read = read_at(&open, buffer.bytes_mut(), place(n))?;
-            Ok((read, observed(place(n), buffer.bytes())))
-        },
-        || Ok(()),
-    )?;
+    let pass = timed(clock, shape, "pread", |n| {
+        let read = read_at(&open, buffer.bytes_mut(), place(n))?;
+        Ok((read, observed(place(n), buffer.bytes())))
+    })?;
     seen.note("rate", before.judge(pass.bytes));
     let checksum = file.proven(pass.sum, pass.chunks, shape.chunk, place)?;
     Ok(vec![report::rate("rate", case, &pass, checksum)])

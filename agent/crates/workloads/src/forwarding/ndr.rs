@@ -1,8 +1,7 @@
 //! `forwarding.ndr`: the highest rate that is forwarded without loss (RFC 2544, section 26.1).
 
 use super::{common, frames, settings, SEMANTICS};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter};
-use Direction::{Higher, Lower};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter};
 
 pub struct Ndr;
 
@@ -19,14 +18,14 @@ impl pentathlon_harness::BetweenHosts for Ndr {
             parameters: parameters(),
             factors: factors(),
             metrics: vec![
-                Metric::new("rate", "Highest rate that passes", "1/s", Higher),
-                Metric::new("rate_above", "Lowest rate that fails", "1/s", Higher),
-                Metric::new("round_trip", "Round-trip time, mean", "us", Lower),
-                Metric::new("round_trip_median", "Round-trip time, median", "us", Lower),
-                Metric::new("round_trip_p90", "Round-trip time, 90 %", "us", Lower),
-                Metric::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
-                Metric::new("round_trip_p999", "Round-trip time, 99.9 %", "us", Lower),
-                Metric::new("round_trip_p9999", "Round-trip time, 99.99 %", "us", Lower),
+                Metric::higher("rate", "Highest rate that passes", "1/s"),
+                Metric::higher("rate_above", "Lowest rate that fails", "1/s"),
+                Metric::lower("round_trip", "Round-trip time, mean", "us"),
+                Metric::lower("round_trip_median", "Round-trip time, median", "us"),
+                Metric::lower("round_trip_p90", "Round-trip time, 90 %", "us"),
+                Metric::lower("round_trip_p99", "Round-trip time, 99 %", "us"),
+                Metric::lower("round_trip_p999", "Round-trip time, 99.9 %", "us"),
+                Metric::lower("round_trip_p9999", "Round-trip time, 99.99 %", "us"),
             ],
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: SEMANTICS,

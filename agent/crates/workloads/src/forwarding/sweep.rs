@@ -1,8 +1,7 @@
 //! `forwarding.sweep`: what becomes of packets, and of the forwarder's CPU, over offered load.
 
 use super::{common, frames, settings, SEMANTICS};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter};
-use Direction::{Higher, Lower};
+use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter};
 
 pub struct Sweep;
 
@@ -21,28 +20,28 @@ impl pentathlon_harness::BetweenHosts for Sweep {
             parameters: parameters(),
             factors: factors(),
             metrics: vec![
-                Metric::new("throughput", "Throughput", "1/s", Higher),
-                Metric::new("lost", "Packets lost", "%", Lower),
-                Metric::new("round_trip", "Round-trip time, mean", "us", Lower),
-                Metric::new("round_trip_median", "Round-trip time, median", "us", Lower),
-                Metric::new("round_trip_p90", "Round-trip time, 90 %", "us", Lower),
-                Metric::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
-                Metric::new("round_trip_p999", "Round-trip time, 99.9 %", "us", Lower),
-                Metric::new("round_trip_p9999", "Round-trip time, 99.99 %", "us", Lower),
-                Metric::new("ping_round_trip", "ICMP echo time, mean", "us", Lower),
-                Metric::new("cpu_available", "CPU available (CPU hog)", "%", Higher),
-                Metric::new("cpu_idle", "CPU idle (/proc/stat)", "%", Higher),
-                Metric::new("softirq_rate", "Receive soft interrupts", "1/s", Lower),
-                Metric::new("interrupts_in", "Interrupts, receiving side", "1/s", Lower),
-                Metric::new("interrupts_out", "Interrupts, sending side", "1/s", Lower),
-                Metric::new("competitor_speed", "Competitor's speed", "%", Higher),
+                Metric::higher("throughput", "Throughput", "1/s"),
+                Metric::lower("lost", "Packets lost", "%"),
+                Metric::lower("round_trip", "Round-trip time, mean", "us"),
+                Metric::lower("round_trip_median", "Round-trip time, median", "us"),
+                Metric::lower("round_trip_p90", "Round-trip time, 90 %", "us"),
+                Metric::lower("round_trip_p99", "Round-trip time, 99 %", "us"),
+                Metric::lower("round_trip_p999", "Round-trip time, 99.9 %", "us"),
+                Metric::lower("round_trip_p9999", "Round-trip time, 99.99 %", "us"),
+                Metric::lower("ping_round_trip", "ICMP echo time, mean", "us"),
+                Metric::higher("cpu_available", "CPU available (CPU hog)", "%"),
+                Metric::higher("cpu_idle", "CPU idle (/proc/stat)", "%"),
+                Metric::lower("softirq_rate", "Receive soft interrupts", "1/s"),
+                Metric::lower("interrupts_in", "Interrupts, receiving side", "1/s"),
+                Metric::lower("interrupts_out", "Interrupts, sending side", "1/s"),
+                Metric::higher("competitor_speed", "Competitor's speed", "%"),
                 // RFC 2285, sections 3.5.1 and 3.5.2.
-                Metric::new("intended_load", "Intended load", "1/s", Higher),
-                Metric::new("offered_load", "Offered load", "1/s", Higher),
-                Metric::new("lateness_p99", "Generator's lateness, 99 %", "us", Lower),
-                Metric::new("lateness_max", "Generator's lateness, largest", "us", Lower),
-                Metric::new("receiver_lost", "Lost by the receiver itself", "%", Lower),
-                Metric::new("knee", "Load of 100 %, by a short search", "1/s", Higher),
+                Metric::higher("intended_load", "Intended load", "1/s"),
+                Metric::higher("offered_load", "Offered load", "1/s"),
+                Metric::lower("lateness_p99", "Generator's lateness, 99 %", "us"),
+                Metric::lower("lateness_max", "Generator's lateness, largest", "us"),
+                Metric::lower("receiver_lost", "Lost by the receiver itself", "%"),
+                Metric::higher("knee", "Load of 100 %, by a short search", "1/s"),
             ],
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: SEMANTICS,

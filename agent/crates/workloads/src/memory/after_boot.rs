@@ -2,7 +2,7 @@
 //! work begins.
 
 use pentathlon_harness::measure::{Context, Failure, Reading};
-use pentathlon_protocol::catalog::{self, Direction, Metric, Semantics};
+use pentathlon_protocol::catalog::{self, Metric, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -10,7 +10,6 @@ pub struct AfterBoot;
 
 impl pentathlon_harness::Workload for AfterBoot {
     fn describe(&self) -> catalog::Workload {
-        let metric = |id, title, direction| Metric::new(id, title, "MB", direction);
         catalog::Workload {
             id: "memory.after_boot",
             title: "Memory after boot",
@@ -20,8 +19,8 @@ impl pentathlon_harness::Workload for AfterBoot {
             parameters: vec![],
             factors: vec![],
             metrics: vec![
-                metric("used", "Memory in use", Direction::Lower),
-                metric("visible", "Physical memory visible", Direction::Higher),
+                Metric::lower("used", "Memory in use", "MB"),
+                Metric::higher("visible", "Physical memory visible", "MB"),
             ],
             checksum: "0: what the system reports is the result",
             semantics: Semantics {

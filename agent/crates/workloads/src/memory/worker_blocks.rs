@@ -108,14 +108,7 @@ impl WorkerBlocks {
                 .into_iter()
                 .map(|cpu| scope.spawn(move || place(cpu, bytes)))
                 .collect();
-            threads
-                .into_iter()
-                .map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|_| Err(Failure::Failed("a thread panicked".into())))
-                })
-                .collect()
+            worker_pool::joined(threads)
         });
         Ok(Self {
             places: places?,

@@ -4,6 +4,7 @@ use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Body, Failure};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Barrier;
+use std::thread::ScopedJoinHandle;
 
 /// Batches of a window: the clock is read once per batch.
 const BATCHES: f64 = 16.0;
@@ -70,15 +71,19 @@ pub fn window(
             .iter_mut()
             .map(|member| scope.spawn(move || work(member, course, window_ns, clock)))
             .collect();
-        threads
-            .into_iter()
-            .map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|_| Err(Failure::Failed("a thread panicked".into())))
-            })
-            .collect()
+        joined(threads)
     })
+}
+
+/// What the threads yield, in their order.
+pub fn joined<T>(
+    threads: Vec<ScopedJoinHandle<'_, Result<T, Failure>>>,
+) -> Result<Vec<T>, Failure> {
+    let panicked = |_| Err(Failure::Failed("a thread panicked".into()));
+    let results = threads.into_iter().map(|thread| thread.join());
+    results
+        .map(|result| result.unwrap_or_else(panicked))
+        .collect()
 }
 
 /// The checksum that all threads computed from equal blocks.

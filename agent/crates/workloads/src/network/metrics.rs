@@ -1,35 +1,26 @@
 //! What `network.traffic` yields, by the names of the standards that define it.
 
-use pentathlon_protocol::catalog::{Direction, Metric};
-use Direction::{Higher, Lower};
-
-type Line = (&'static str, &'static str, &'static str, Direction);
+use pentathlon_protocol::catalog::Metric;
 
 /// A delay: its mean, with the standard that defines it, and its quantiles, ms.
 macro_rules! delay {
     ($id:literal, $title:literal, $standard:literal, $($tail:literal: $share:literal),+) => {
         [
-            ($id, concat!($title, $standard, ", mean"), "ms", Lower),
-            $((concat!($id, "_", $tail), concat!($title, ", ", $share, " %"), "ms", Lower)),+
+            Metric::lower($id, concat!($title, $standard, ", mean"), "ms"),
+            $(Metric::lower(concat!($id, "_", $tail), concat!($title, ", ", $share, " %"), "ms")),+
         ]
     };
 }
 
-/// The same of both hosts.
+/// The same of both hosts, of which `$better` is better.
 macro_rules! ends {
-    ($id:literal, $title:literal, $unit:literal, $direction:expr) => {
+    ($better:ident, $id:literal, $title:literal, $unit:literal) => {
         [
-            (
-                concat!($id, "_sender"),
-                concat!($title, ", sender"),
-                $unit,
-                $direction,
-            ),
-            (
+            Metric::$better(concat!($id, "_sender"), concat!($title, ", sender"), $unit),
+            Metric::$better(
                 concat!($id, "_receiver"),
                 concat!($title, ", receiver"),
                 $unit,
-                $direction,
             ),
         ]
     };
@@ -42,48 +33,36 @@ macro_rules! marks {
     };
 }
 
-const COUNTS: [Line; 9] = [
-    (
-        "throughput",
-        "Throughput (goodput, RFC 2647)",
-        "kbit/s",
-        Higher,
-    ),
-    ("packet_rate", "Packets sent", "1/s", Higher),
-    ("delivered", "Packets delivered", "%", Higher),
-    ("lost", "One-way loss (RFC 7680)", "%", Lower),
-    ("duplicated", "Duplication (RFC 5560)", "%", Lower),
-    ("reordered", "Reordering (RFC 4737)", "%", Lower),
-    (
+const COUNTS: [Metric; 9] = [
+    Metric::higher("throughput", "Throughput (goodput, RFC 2647)", "kbit/s"),
+    Metric::higher("packet_rate", "Packets sent", "1/s"),
+    Metric::higher("delivered", "Packets delivered", "%"),
+    Metric::lower("lost", "One-way loss (RFC 7680)", "%"),
+    Metric::lower("duplicated", "Duplication (RFC 5560)", "%"),
+    Metric::lower("reordered", "Reordering (RFC 4737)", "%"),
+    Metric::lower(
         "reordering_extent",
         "Extent of reordering (RFC 4737), mean",
         "packets",
-        Lower,
     ),
-    ("reordered_3", "3-reordering (RFC 4737)", "%", Lower),
-    (
-        "delay_bound",
-        "Error bound of the one-way delay",
-        "ms",
-        Lower,
-    ),
+    Metric::lower("reordered_3", "3-reordering (RFC 4737)", "%"),
+    Metric::lower("delay_bound", "Error bound of the one-way delay", "ms"),
 ];
 
-const VARIATIONS: [Line; 6] = [
-    ("ipdv", "Mean |IPDV| (RFC 3393)", "ms", Lower),
-    ("pdv_p999", "PDV, 99.9 % (RFC 5481)", "ms", Lower),
-    ("jitter", "Jitter (RFC 3550), mean", "ms", Lower),
-    ("ditg_jitter", "Mean |ΔD| (D-ITG)", "ms", Lower),
-    ("tcp_efficiency", "TCP efficiency (RFC 6349)", "%", Higher),
-    ("buffer_delay", "Buffer delay (RFC 6349)", "%", Lower),
+const VARIATIONS: [Metric; 6] = [
+    Metric::lower("ipdv", "Mean |IPDV| (RFC 3393)", "ms"),
+    Metric::lower("pdv_p999", "PDV, 99.9 % (RFC 5481)", "ms"),
+    Metric::lower("jitter", "Jitter (RFC 3550), mean", "ms"),
+    Metric::lower("ditg_jitter", "Mean |ΔD| (D-ITG)", "ms"),
+    Metric::higher("tcp_efficiency", "TCP efficiency (RFC 6349)", "%"),
+    Metric::lower("buffer_delay", "Buffer delay (RFC 6349)", "%"),
 ];
 
 /// Of both hosts, where they share a kernel: it does not say which of them had its time.
-const MACHINE: [Line; 1] = [(
+const MACHINE: [Metric; 1] = [Metric::lower(
     "packet_busy_both",
     "Busy time of all CPUs per packet, both hosts",
     "us",
-    Lower,
 )];
 
 /// Nothing lost, nothing interrupted: these may rightly be zero.
@@ -141,25 +120,25 @@ pub fn metrics() -> Vec<Metric> {
         ),
     ];
     let hosts = [
-        ends!("cpu", "CPU busy", "%", Lower),
-        ends!("cpu_irq", "CPU in interrupts", "%", Lower),
-        ends!("cpu_softirq", "CPU in softirqs", "%", Lower),
-        ends!("cpu_steal", "CPU stolen by the hypervisor", "%", Lower),
-        ends!("cpu_available", "CPU available to a program", "%", Higher),
+        ends!(lower, "cpu", "CPU busy", "%"),
+        ends!(lower, "cpu_irq", "CPU in interrupts", "%"),
+        ends!(lower, "cpu_softirq", "CPU in softirqs", "%"),
+        ends!(lower, "cpu_steal", "CPU stolen by the hypervisor", "%"),
+        ends!(higher, "cpu_available", "CPU available to a program", "%"),
         ends!(
+            lower,
             "packet_cpu",
             "CPU time of the agent per packet",
-            "us",
-            Lower
+            "us"
         ),
         ends!(
+            lower,
             "packet_busy",
             "Busy time of all CPUs per packet",
-            "us",
-            Lower
+            "us"
         ),
-        ends!("interrupts", "Interrupts", "1/s", Lower),
-        ends!("softirqs", "Network softirqs", "1/s", Lower),
+        ends!(lower, "interrupts", "Interrupts", "1/s"),
+        ends!(lower, "softirqs", "Network softirqs", "1/s"),
     ];
     let lines = [
         &COUNTS[..],
@@ -169,9 +148,5 @@ pub fn metrics() -> Vec<Metric> {
         &MACHINE,
         hosts.as_flattened(),
     ];
-    lines
-        .concat()
-        .into_iter()
-        .map(|(id, title, unit, direction)| Metric::new(id, title, unit, direction))
-        .collect()
+    lines.concat()
 }

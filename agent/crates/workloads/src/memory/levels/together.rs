@@ -3,7 +3,7 @@
 use super::super::arena::Arena;
 use super::super::latency::{self, Walk};
 use super::super::{sizes, worker_pool};
-use pentathlon_harness::measure::{Context, Failure, Reading};
+use pentathlon_harness::measure::{Body, Context, Failure, Reading};
 use pentathlon_os::region::Pages;
 use pentathlon_protocol::Case;
 
@@ -49,18 +49,12 @@ fn members<'a>(
                 })
             })
             .collect();
-        cpus.iter()
-            .zip(threads)
-            .map(|(&cpu, thread)| {
-                let chain = thread
-                    .join()
-                    .unwrap_or_else(|_| Err(Failure::Failed("a thread panicked".into())))?;
-                Ok(worker_pool::Member {
-                    cpu,
-                    body: Box::new(Walk::along(chain)),
-                })
-            })
-            .collect()
+        let chains = cpus.iter().zip(worker_pool::joined(threads)?);
+        let member = |(&cpu, chain)| worker_pool::Member {
+            cpu,
+            body: Box::new(Walk::along(chain)) as Box<dyn Body + Send>,
+        };
+        Ok(chains.map(member).collect())
     })
 }
 
