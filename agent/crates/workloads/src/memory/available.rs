@@ -53,14 +53,7 @@ const NO_LIMIT: u64 = 1 << 62;
 /// (`cgroups(7)`; admin-guide/cgroup-v1/memory.rst, admin-guide/cgroup-v2.rst).
 fn groups(root: &Path) -> Vec<(PathBuf, &'static str)> {
     let text = read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    let path = |controller: &str| {
-        text.lines().find_map(|line| {
-            let mut parts = line.splitn(3, ':').skip(1);
-            let named = parts.next()?.split(',').any(|name| name == controller);
-            parts.next().filter(|_| named)
-        })
-    };
-    let (tree, path, limit, used) = match (path("memory"), path("")) {
+    let (tree, path, limit, used) = match (group_of(&text, "memory"), group_of(&text, "")) {
         (Some(path), _) => (
             "sys/fs/cgroup/memory",
             path,
@@ -74,6 +67,15 @@ fn groups(root: &Path) -> Vec<(PathBuf, &'static str)> {
         .ancestors()
         .map(|group| (root.join(tree).join(group).join(limit), used))
         .collect()
+}
+
+/// The path of the group that /proc/self/cgroup names for a controller; "" is version 2.
+pub(super) fn group_of<'a>(text: &'a str, controller: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let named = parts.next()?.split(',').any(|name| name == controller);
+        parts.next().filter(|_| named)
+    })
 }
 
 /// Bytes of files that a group counts as used and that the system drops when memory is needed.

@@ -26,18 +26,15 @@ pub fn factor() -> Factor {
 
 /// The sizes requested, rounded up to whole lines; each once, in the order given.
 pub fn rounded(requested: &[u64]) -> Vec<usize> {
-    let mut sizes = Vec::with_capacity(requested.len());
-    for &bytes in requested {
-        let size = (bytes as usize).next_multiple_of(LINE_BYTES);
-        if !sizes.contains(&size) {
-            sizes.push(size);
-        }
-    }
-    sizes
+    let sizes = requested.iter().map(|&bytes| bytes as usize);
+    let sizes: Vec<usize> = sizes
+        .map(|size| size.next_multiple_of(LINE_BYTES))
+        .collect();
+    distinct(&sizes)
 }
 
 /// The values of a list parameter, each once, in the order given.
-pub fn distinct<'a>(requested: &[&'a str]) -> Vec<&'a str> {
+pub fn distinct<T: Copy + PartialEq>(requested: &[T]) -> Vec<T> {
     let mut values = Vec::with_capacity(requested.len());
     for &value in requested {
         if !values.contains(&value) {

@@ -20,7 +20,7 @@ impl Rsa {
     /// A seeded key of 512 or 1024 bits; exponent 65537.
     pub fn new(bits: u64, seed: u64) -> Result<Self, Failure> {
         let mut seeded = Seeded(Random::new(seed ^ bits));
-        let key = RsaPrivateKey::new(&mut seeded, bits as usize).map_err(broken)?;
+        let key = RsaPrivateKey::new(&mut seeded, bits as usize).map_err(refused)?;
         let mut message = vec![0; bits as usize / 8];
         seeded.fill_bytes(&mut message);
         // Below the modulus, whose highest bit is set.
@@ -71,11 +71,7 @@ impl Rsa {
     }
 }
 
-fn refused(error: Refused) -> Failure {
-    Failure::Failed(format!("RSA: {error}"))
-}
-
-fn broken(error: rsa::Error) -> Failure {
+fn refused(error: impl std::fmt::Display) -> Failure {
     Failure::Failed(format!("RSA: {error}"))
 }
 

@@ -140,20 +140,13 @@ fn enough(meminfo: &str, limit: u64, spare: Option<u64>) -> Result<(), String> {
 fn tree(root: &Path) -> Result<Tree, String> {
     let file = root.join("proc/self/cgroup");
     let text = read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
-    let of = |controller: &str| {
-        text.lines().find_map(|line| {
-            let mut parts = line.splitn(3, ':').skip(1);
-            let named = parts.next()?.split(',').any(|name| name == controller);
-            parts.next().filter(|_| named)
-        })
-    };
     let above = |top: PathBuf, path: &str| -> Vec<PathBuf> {
         Path::new(path.trim_start_matches('/'))
             .ancestors()
             .map(|group| top.join(group))
             .collect()
     };
-    if let Some(path) = of("memory") {
+    if let Some(path) = available::group_of(&text, "memory") {
         let parents = above(root.join("sys/fs/cgroup/memory"), path);
         return Ok(Tree {
             home: parents[0].clone(),
@@ -161,7 +154,7 @@ fn tree(root: &Path) -> Result<Tree, String> {
             limit: "memory.limit_in_bytes",
         });
     }
-    let Some(path) = of("") else {
+    let Some(path) = available::group_of(&text, "") else {
         return Err("this process belongs to no control group".into());
     };
     let groups = above(root.join("sys/fs/cgroup"), path);
