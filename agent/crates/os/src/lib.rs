@@ -9,10 +9,18 @@
 
 #![allow(unsafe_code)]
 
+mod bytes;
+mod call;
 #[cfg(feature = "code")]
 pub mod code;
 pub mod cpuid;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_descendants.rs"]
+pub mod descendants;
+#[cfg(feature = "code")]
+pub mod descriptor;
 pub mod disk;
+mod ending;
 pub mod errno;
 #[cfg(feature = "code")]
 pub mod heap;

@@ -1,8 +1,9 @@
 //! A region of memory to measure: `mmap(2)` or `VirtualAlloc`, aligned, with its pages requested by `madvise(2)` and
 //! touched on demand.
 
-#[cfg(windows)]
-use crate::mapping::Mapping;
+#[cfg(target_os = "linux")]
+use crate::call::check;
+use crate::mmap;
 use std::io;
 
 /// Regions begin on this boundary, so that huge pages can back them from their first byte.
@@ -96,45 +97,25 @@ impl Region {
     }
 }
 
-#[cfg(unix)]
 struct Mapping {
     start: *mut u8,
-    base: *mut libc::c_void,
-    length: usize,
+    /// Elsewhere it is only kept, to be unmapped when dropped.
+    #[cfg_attr(not(any(target_os = "linux", windows)), allow(dead_code))]
+    whole: mmap::Mapping,
 }
 
-/// The BSDs never reserve; FreeBSD has dropped the flag.
-#[cfg(all(unix, not(target_os = "freebsd")))]
-const NO_RESERVE: libc::c_int = libc::MAP_NORESERVE;
-#[cfg(target_os = "freebsd")]
-const NO_RESERVE: libc::c_int = 0;
-
-#[cfg(unix)]
 impl Mapping {
+    /// `bytes` from an aligned address on; no page exists yet.
     fn new(bytes: usize) -> io::Result<Self> {
         let length = bytes
             .checked_add(ALIGNMENT)
             .ok_or(io::ErrorKind::OutOfMemory)?;
-        // SAFETY: a new private anonymous mapping anywhere; it touches no existing memory.
-        let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | NO_RESERVE,
-                -1,
-                0,
-            )
-        };
-        if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let skip = base.cast::<u8>().align_offset(ALIGNMENT);
+        let whole = mmap::Mapping::reserved(length)?;
+        let skip = whole.start.align_offset(ALIGNMENT);
         Ok(Self {
             // SAFETY: `skip` is less than ALIGNMENT, by which the mapping is longer than asked.
-            start: unsafe { base.cast::<u8>().add(skip) },
-            base,
-            length,
+            start: unsafe { whole.start.add(skip) },
+            whole,
         })
     }
 
@@ -146,17 +127,17 @@ impl Mapping {
             Pages::Huge => libc::MADV_HUGEPAGE,
         };
         // SAFETY: the range is inside our mapping; the advice changes no contents.
-        if unsafe { libc::madvise(self.start.cast(), bytes, advice) } == 0 {
-            return Ok(());
+        match check(unsafe { libc::madvise(self.start.cast(), bytes, advice) } == 0) {
+            // A kernel without transparent huge pages knows neither advice, and has base pages only.
+            Err(error) if pages == Pages::Base && error.raw_os_error() == Some(libc::EINVAL) => {
+                Ok(())
+            }
+            other => other,
         }
-        let error = io::Error::last_os_error();
-        // A kernel without transparent huge pages knows neither advice, and has base pages only.
-        if pages == Pages::Base && error.raw_os_error() == Some(libc::EINVAL) {
-            return Ok(());
-        }
-        Err(error)
     }
 
+    /// Large pages of Windows need a privilege that no account has by default
+    /// (SeLockMemoryPrivilege), and cannot be committed in parts.
     #[cfg(not(target_os = "linux"))]
     fn advise(&self, _bytes: usize, pages: Pages) -> io::Result<()> {
         match pages {
@@ -189,6 +170,9 @@ impl Mapping {
                 return Err(error);
             }
         }
+        #[cfg(windows)]
+        self.whole
+            .commit(self.start, from / page_bytes() * page_bytes(), to)?;
         self.fault_in(from, to);
         Ok(())
     }
@@ -214,34 +198,27 @@ impl Mapping {
     fn settle(&self, from: usize, to: usize) -> io::Result<()> {
         // Whole huge pages, because a change for a part of one would split it.
         let from = from / ALIGNMENT * ALIGNMENT;
-        let end = self.base as usize + self.length - self.start as usize;
+        let end = self.whole.start as usize + self.whole.length - self.start as usize;
         let to = to
             .next_multiple_of(ALIGNMENT)
             .min(end.next_multiple_of(page_bytes()));
-        for protection in [libc::PROT_READ, libc::PROT_READ | libc::PROT_WRITE] {
+        for protection in [libc::PROT_READ, mmap::READ_AND_WRITE] {
             // SAFETY: whole pages of our mapping, to which nobody holds a reference now.
             let result =
                 unsafe { libc::mprotect(self.start.add(from).cast(), to - from, protection) };
-            if result != 0 {
-                return Err(io::Error::last_os_error());
-            }
+            check(result == 0)?;
         }
         Ok(())
     }
 }
 
 #[cfg(unix)]
-fn page_bytes() -> usize {
-    // SAFETY: plain integers.
-    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
-}
+use mmap::page_bytes;
 
-#[cfg(unix)]
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: exactly what was mapped; nothing borrows from it any more.
-        unsafe { libc::munmap(self.base, self.length) };
-    }
+/// Pages are committed and touched by this size on every Windows.
+#[cfg(windows)]
+fn page_bytes() -> usize {
+    4096
 }
 
 #[cfg(test)]

@@ -29,10 +29,8 @@ pub fn permit() -> std::io::Result<bool> {
         return Ok(false);
     }
     // SAFETY: plain integers.
-    match unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) } {
-        0 => Ok(true),
-        _ => Err(std::io::Error::last_os_error()),
-    }
+    crate::call::check(unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) } == 0)?;
+    Ok(true)
 }
 
 /// One fenced reading, in ticks.

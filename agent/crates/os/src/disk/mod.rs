@@ -1,14 +1,17 @@
 //! Files as the disk workloads use them: how they are opened, which of their pages the system
 //! holds in memory, mappings, streams of the C library, and queues of requests.
 
-#[cfg_attr(windows, path = "map_windows.rs")]
 pub mod map;
 pub mod open;
+#[cfg(windows)]
+mod overlapped;
 pub mod pages;
 pub mod place;
+#[cfg(any(target_os = "linux", windows))]
+pub mod queue;
 pub mod stream;
 #[cfg(target_os = "linux")]
-pub mod uring;
+mod uring;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,11 @@
 //! Which pages of a file the system holds in its cache (`mincore(2)`), and asking it to let go of
 //! them (`posix_fadvise(2)`). Nothing but the given file is touched.
 
+#[cfg(target_os = "linux")]
+use crate::{
+    call::{check, numbered},
+    mmap::Mapping,
+};
 use std::fs::File;
 use std::io;
 
@@ -38,17 +43,12 @@ fn unknown() -> io::Error {
 pub fn drop_cached(file: &File) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     // SAFETY: plain integers; the descriptor is open as long as `file` is borrowed.
-    let error = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-    if error != 0 {
-        return Err(io::Error::from_raw_os_error(error));
-    }
-    Ok(())
+    numbered(unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) })
 }
 
 /// Counts the cached pages of the first `bytes` of the file.
 #[cfg(target_os = "linux")]
 pub fn resident(file: &File, bytes: u64) -> io::Result<Resident> {
-    use std::os::fd::AsRawFd;
     /// Bytes looked at in one call, which needs a byte of memory for each of their pages.
     const STEP: u64 = 1 << 30;
     let page_bytes = crate::kernel::page_bytes().unwrap_or(4096);
@@ -61,27 +61,10 @@ pub fn resident(file: &File, bytes: u64) -> io::Result<Resident> {
         let length = (bytes - position).min(STEP) as usize;
         let pages = length.div_ceil(page_bytes as usize);
         let mut answers = vec![0u8; pages];
-        // SAFETY: a new mapping that is never read, only asked about, and unmapped at once;
-        // `answers` has a byte for each of its pages.
-        unsafe {
-            let start = libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                libc::PROT_READ,
-                libc::MAP_SHARED,
-                file.as_raw_fd(),
-                position as libc::off_t,
-            );
-            if start == libc::MAP_FAILED {
-                return Err(io::Error::last_os_error());
-            }
-            let result = libc::mincore(start, length, answers.as_mut_ptr());
-            let error = io::Error::last_os_error();
-            libc::munmap(start, length);
-            if result != 0 {
-                return Err(error);
-            }
-        }
+        let mapping = Mapping::of_part(file, position, length, false)?;
+        // SAFETY: a mapping that is never read, only asked about; `answers` has a byte for each of
+        // its pages.
+        check(unsafe { libc::mincore(mapping.start.cast(), length, answers.as_mut_ptr()) } == 0)?;
         total.pages += pages as u64;
         total.resident += answers.iter().filter(|&&answer| answer & 1 == 1).count() as u64;
         position += length as u64;

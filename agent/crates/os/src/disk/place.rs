@@ -103,10 +103,7 @@ pub fn sync_file_system(directory: &Path) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     let directory = std::fs::File::open(directory)?;
     // SAFETY: a plain descriptor, open to the end of the call.
-    if unsafe { libc::syncfs(directory.as_raw_fd()) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    crate::call::check(unsafe { libc::syncfs(directory.as_raw_fd()) } == 0)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,6 +1,7 @@
 //! Streams of the C library: `fopen(3)`, `setvbuf(3)`, `fread(3)`, `fwrite(3)`, `fflush(3)`,
 //! `fclose(3)`.
 
+use crate::call::check;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::path::Path;
@@ -19,15 +20,12 @@ impl Stream {
         let mode: &CStr = if write { c"r+b" } else { c"rb" };
         // SAFETY: both strings live to the end of the call.
         let stream = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
-        if stream.is_null() {
-            return Err(io::Error::last_os_error());
-        }
+        check(!stream.is_null())?;
         let stream = Self(stream);
         // SAFETY: the stream is open and was neither read nor written; no buffer is handed over.
-        if !buffered && unsafe { libc::setvbuf(stream.0, std::ptr::null_mut(), UNBUFFERED, 0) } != 0
-        {
-            return Err(io::Error::last_os_error());
-        }
+        let unbuffered =
+            || unsafe { libc::setvbuf(stream.0, std::ptr::null_mut(), UNBUFFERED, 0) } == 0;
+        check(buffered || unbuffered())?;
         Ok(stream)
     }
 
@@ -36,9 +34,7 @@ impl Stream {
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // SAFETY: the buffer is valid to write to over its whole length; the stream is open.
         let read = unsafe { libc::fread(buffer.as_mut_ptr().cast(), 1, buffer.len(), self.0) };
-        if read < buffer.len() && self.failed() {
-            return Err(io::Error::last_os_error());
-        }
+        check(read == buffer.len() || !self.failed())?;
         Ok(read)
     }
 
@@ -47,9 +43,7 @@ impl Stream {
     pub fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         // SAFETY: the buffer is valid to read from over its whole length; the stream is open.
         let written = unsafe { libc::fwrite(buffer.as_ptr().cast(), 1, buffer.len(), self.0) };
-        if written < buffer.len() {
-            return Err(io::Error::last_os_error());
-        }
+        check(written == buffer.len())?;
         Ok(written)
     }
 
@@ -57,10 +51,7 @@ impl Stream {
     #[inline]
     pub fn flush(&mut self) -> io::Result<()> {
         // SAFETY: the stream is open.
-        if unsafe { libc::fflush(self.0) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(())
+        check(unsafe { libc::fflush(self.0) } == 0)
     }
 
     fn failed(&self) -> bool {

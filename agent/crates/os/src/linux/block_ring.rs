@@ -1,11 +1,12 @@
 //! A ring of blocks into which the kernel writes the frames of an interface: packet(7) and the
 //! kernel documentation, networking/packet_mmap, TPACKET_V3.
 
+use crate::mmap::Mapping;
 use crate::packet::link_address;
-use crate::socket::set;
+use crate::socket::{get, set};
 use socket2::{Domain, Socket, Type};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{fence, AtomicU32, Ordering};
 
 const PACKET_RX_RING: libc::c_int = 5;
@@ -77,8 +78,8 @@ pub struct Counted {
 }
 
 pub struct Ring {
+    memory: Mapping,
     socket: Socket,
-    start: *mut u8,
     blocks: usize,
     next: usize,
 }
@@ -122,23 +123,9 @@ impl Ring {
             features: 0,
         };
         set(fd, libc::SOL_PACKET, PACKET_RX_RING, &request)?;
-        // SAFETY: a new mapping of a descriptor that is open; its result is checked.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                BLOCK * blocks,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                socket.as_raw_fd(),
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
         let ring = Self {
+            memory: Mapping::of_socket(&socket, BLOCK * blocks)?,
             socket,
-            start: start.cast(),
             blocks,
             next: 0,
         };
@@ -154,16 +141,15 @@ impl Ring {
 
     /// Hands out the frames of the next block, if the kernel has finished it; else false.
     pub fn block(&mut self, mut each: impl FnMut(Frame<'_>)) -> bool {
+        // SAFETY: inside the mapping.
+        let start = unsafe { self.memory.start.add(self.next * BLOCK) };
         // SAFETY: inside the mapping; the status is a word that both sides change as a whole.
-        let status = unsafe {
-            let block = self.start.add(self.next * BLOCK);
-            &*block.add(8).cast::<AtomicU32>()
-        };
+        let status = unsafe { &*start.add(8).cast::<AtomicU32>() };
         if status.load(Ordering::Acquire) & STATUS_USER == 0 {
             return false;
         }
         // SAFETY: the block is ours until its status is given back, and inside the mapping.
-        let block = unsafe { std::slice::from_raw_parts(self.start.add(self.next * BLOCK), BLOCK) };
+        let block = unsafe { std::slice::from_raw_parts(start, BLOCK) };
         let word = |at: usize| -> usize {
             block.get(at..at + 4).map_or(0, |four| {
                 u32::from_ne_bytes(four.try_into().expect("4 bytes")) as usize
@@ -206,31 +192,14 @@ impl Ring {
     pub fn counted(&self) -> io::Result<Counted> {
         // struct tpacket_stats_v3: packets, drops, freezes.
         let mut counts = [0_u32; 3];
-        let mut length = size_of_val(&counts) as libc::socklen_t;
-        // SAFETY: the counts are as long as the length says.
-        let done = unsafe {
-            libc::getsockopt(
-                self.socket.as_raw_fd(),
-                libc::SOL_PACKET,
-                PACKET_STATISTICS,
-                counts.as_mut_ptr().cast(),
-                &raw mut length,
-            )
-        };
-        match done {
-            0 => Ok(Counted {
-                seen: counts[0],
-                dropped: counts[1],
-            }),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing borrows it any more.
-        unsafe { libc::munmap(self.start.cast(), BLOCK * self.blocks) };
+        get(
+            self.socket.as_fd(),
+            libc::SOL_PACKET,
+            PACKET_STATISTICS,
+            &mut counts,
+        )?;
+        let [seen, dropped, _] = counts;
+        Ok(Counted { seen, dropped })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Programs and maps in the kernel: bpf(2), and memory that both share.
 
+use crate::call::check;
+use crate::mmap::Mapping;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::AtomicU64;
@@ -51,10 +53,8 @@ unsafe fn bpf(
     let place = attributes.0.as_mut_ptr();
     // SAFETY: `length` is within the attributes; the rest is the caller's promise.
     let done = unsafe { libc::syscall(libc::SYS_bpf, command, place, length) };
-    match done {
-        0.. => Ok(done as i32),
-        _ => Err(io::Error::last_os_error()),
-    }
+    check(done >= 0)?;
+    Ok(done as i32)
 }
 
 /// # Safety
@@ -70,9 +70,8 @@ unsafe fn open(
 
 /// An array of entries of whole 8-byte words, in memory that programs and this process share.
 pub struct Array {
+    memory: Mapping,
     descriptor: OwnedFd,
-    start: *const AtomicU64,
-    words: usize,
 }
 
 // SAFETY: the memory is reached through atomics only.
@@ -91,24 +90,9 @@ impl Array {
         // SAFETY: the attributes hold numbers only.
         let descriptor = unsafe { open(MAP_CREATE, &mut attributes, 72) }?;
         let words = entries as usize * words_each as usize;
-        // SAFETY: a new mapping of a descriptor that is open; its result is checked.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                words * 8,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                descriptor.as_raw_fd(),
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
         Ok(Self {
+            memory: Mapping::of_socket(&descriptor, words * 8)?,
             descriptor,
-            start: start.cast(),
-            words,
         })
     }
 
@@ -121,14 +105,7 @@ impl Array {
     pub fn words(&self) -> &[AtomicU64] {
         // SAFETY: the mapping is as long, is aligned to pages, lives as long as `self`, and is
         // changed by programs in whole words only.
-        unsafe { std::slice::from_raw_parts(self.start, self.words) }
-    }
-}
-
-impl Drop for Array {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing borrows it any more.
-        unsafe { libc::munmap(self.start.cast_mut().cast(), self.words * 8) };
+        unsafe { std::slice::from_raw_parts(self.memory.start.cast(), self.memory.length / 8) }
     }
 }
 

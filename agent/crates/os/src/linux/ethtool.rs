@@ -2,6 +2,7 @@
 //! `ethtool` asks by generic netlink, which kernels before 5.6 do not answer, by way of an
 //! asynchronous runtime, and not for a driver's name.
 
+use crate::call::check;
 use socket2::{Domain, Socket, Type};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -147,10 +148,7 @@ impl Ethtool {
         // SAFETY: ifr_data points at `data`, which is as long as every command above announces and
         // lives longer than the call. The request's type differs between C libraries.
         let done = unsafe { libc::ioctl(self.0.as_raw_fd(), SIOCETHTOOL as _, &mut request) };
-        match done {
-            0.. => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        check(done >= 0)
     }
 }
 

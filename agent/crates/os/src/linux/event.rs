@@ -1,5 +1,6 @@
 //! Events that reset themselves: `eventfd(2)`.
 
+use crate::call::{check, check_uninterrupted};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -13,9 +14,7 @@ impl Event {
         // SAFETY: plain integers; the descriptor is new and ours.
         unsafe {
             let descriptor = libc::eventfd(0, libc::EFD_CLOEXEC);
-            if descriptor < 0 {
-                return Err(io::Error::last_os_error());
-            }
+            check(descriptor >= 0)?;
             Ok(Self(OwnedFd::from_raw_fd(descriptor)))
         }
     }
@@ -25,26 +24,15 @@ impl Event {
         let one = 1_u64;
         // SAFETY: the descriptor is open, and the kernel reads the eight bytes of the number.
         let written = unsafe { libc::write(self.0.as_raw_fd(), (&raw const one).cast(), 8) };
-        if written != 8 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(())
+        check(written == 8)
     }
 
     /// Sleeps until the event is set, and resets it.
     #[inline(always)]
     pub fn wait(&self) -> io::Result<()> {
         let mut count = 0_u64;
-        loop {
-            // SAFETY: the descriptor is open, and the kernel writes the eight bytes of the number.
-            let read = unsafe { libc::read(self.0.as_raw_fd(), (&raw mut count).cast(), 8) };
-            if read == 8 {
-                return Ok(());
-            }
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
-            }
-        }
+        let place = (&raw mut count).cast();
+        // SAFETY: the descriptor is open, and the kernel writes the eight bytes of the number.
+        check_uninterrupted(|| unsafe { libc::read(self.0.as_raw_fd(), place, 8) } == 8)
     }
 }

@@ -1,5 +1,6 @@
 //! What process 1 of a guest does to its kernel: mounts, console, power.
 
+use crate::call::check;
 use rustix::mount::MountFlags;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::system::{finit_module, reboot, RebootCommand};
@@ -66,10 +67,7 @@ pub fn add_entropy(random: &std::fs::File, bytes: [u8; SEED_BYTES]) -> io::Resul
     };
     // SAFETY: the kernel reads the two numbers and as many bytes as the second one says, which are
     // there until the call returns.
-    match unsafe { libc::ioctl(random.as_raw_fd(), ADD_ENTROPY as _, &raw const seed) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    check(unsafe { libc::ioctl(random.as_raw_fd(), ADD_ENTROPY as _, &raw const seed) } == 0)
 }
 
 /// Makes a file the process's standard input and output, dup2(2).

@@ -1,5 +1,6 @@
 //! Counters of the processor and the kernel: `perf_event_open(2)`.
 
+use crate::call::check;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -75,9 +76,7 @@ impl Counter {
                 CLOSE_ON_EXEC,
             )
         };
-        if descriptor < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        check(descriptor >= 0)?;
         // SAFETY: the call has just given this descriptor to us alone.
         let owned = unsafe { OwnedFd::from_raw_fd(descriptor as libc::c_int) };
         Ok(Self(File::from(owned)))

@@ -1,6 +1,7 @@
 //! Where and with which priority this process runs: `sched_setaffinity(2)`,
 //! `sched_setscheduler(2)`, `setpriority(2)`.
 
+use crate::call::check;
 use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::{sched_getaffinity, sched_setaffinity, CpuSet};
 use std::io;
@@ -33,7 +34,7 @@ pub fn set_policy(policy: i32, priority: i32) -> io::Result<()> {
         sched_priority: priority,
     };
     // SAFETY: `parameters` is valid for the length of the call.
-    check(unsafe { libc::sched_setscheduler(0, policy, &parameters) })
+    check(unsafe { libc::sched_setscheduler(0, policy, &parameters) } >= 0)
 }
 
 /// The scheduling policy in force (a `SCHED_*` constant) and its static priority.
@@ -42,8 +43,8 @@ pub fn policy() -> io::Result<(i32, i32)> {
     // SAFETY: `parameters` is valid to write to.
     unsafe {
         let policy = libc::sched_getscheduler(0);
-        check(policy.min(0))?;
-        check(libc::sched_getparam(0, &mut parameters))?;
+        check(policy >= 0)?;
+        check(libc::sched_getparam(0, &mut parameters) >= 0)?;
         Ok((policy, parameters.sched_priority))
     }
 }
@@ -56,12 +57,4 @@ pub fn set_nice(nice: i32) -> io::Result<()> {
 #[inline(never)]
 pub fn nice() -> i32 {
     getpriority_process(None).expect("this process exists")
-}
-
-fn check(result: i32) -> io::Result<()> {
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
 }

@@ -24,15 +24,5 @@ pub fn wait(descriptor: BorrowedFd<'_>, ready: Ready, patience: Duration) -> io:
     };
     let milliseconds = i32::try_from(patience.as_millis()).unwrap_or(i32::MAX);
     // SAFETY: one entry, as the count says.
-    match unsafe { libc::poll(&raw mut one, 1, milliseconds) } {
-        0 => Ok(false),
-        1.. => Ok(true),
-        _ => {
-            let error = io::Error::last_os_error();
-            if error.kind() == io::ErrorKind::Interrupted {
-                return Ok(false);
-            }
-            Err(error)
-        }
-    }
+    crate::wait::ready(unsafe { libc::poll(&raw mut one, 1, milliseconds) })
 }

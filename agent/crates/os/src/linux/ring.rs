@@ -1,11 +1,12 @@
 //! Frames of an interface in memory shared with the kernel, each with the time at which the kernel
 //! took it: PACKET_RX_RING of packet(7), version 2 (kernel documentation, packet_mmap).
 
+use crate::mmap::Mapping;
 use crate::packet::{interface, link_address};
-use crate::socket::set;
+use crate::socket::{get, set};
 use socket2::{Domain, Socket, Type};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const ETH_P_ALL: u16 = 3;
@@ -28,8 +29,8 @@ pub struct Frame<'a> {
 }
 
 pub struct Ring {
+    memory: Mapping,
     socket: Socket,
-    start: *mut u8,
     slot: usize,
     slots: usize,
     next: usize,
@@ -60,24 +61,9 @@ impl Ring {
             tp_frame_nr: number(slots)?,
         };
         set(socket.as_fd(), packet, libc::PACKET_RX_RING, &request)?;
-        let length = blocks * BLOCK;
-        // SAFETY: a new mapping of the ring that the socket has just been given.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                socket.as_raw_fd(),
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
         let ring = Self {
+            memory: Mapping::of_socket(&socket, blocks * BLOCK)?,
             socket,
-            start: start.cast(),
             slot,
             slots,
             next: 0,
@@ -97,7 +83,13 @@ impl Ring {
     fn status(&self) -> &AtomicU32 {
         // SAFETY: the slot lies in the mapping, begins with tp_status, and is aligned to 2048;
         // the kernel writes this word while we look at it, so it is only used as an atomic.
-        unsafe { &*self.start.add(self.next * self.slot).cast::<AtomicU32>() }
+        unsafe {
+            &*self
+                .memory
+                .start
+                .add(self.next * self.slot)
+                .cast::<AtomicU32>()
+        }
     }
 
     /// Whether a frame is there.
@@ -117,13 +109,13 @@ impl Ring {
         // The header lies at its start; the frame lies where the header says, which is checked to
         // be inside the slot.
         let frame = unsafe {
-            let header = &*self.start.add(slot).cast::<libc::tpacket2_hdr>();
+            let header = &*self.memory.start.add(slot).cast::<libc::tpacket2_hdr>();
             let (from, bytes) = (usize::from(header.tp_mac), header.tp_snaplen as usize);
             if from + bytes > self.slot {
                 return Some(self.give_back(look, Frame::broken(header)));
             }
             Frame {
-                bytes: std::slice::from_raw_parts(self.start.add(slot + from), bytes),
+                bytes: std::slice::from_raw_parts(self.memory.start.add(slot + from), bytes),
                 ..Frame::broken(header)
             }
         };
@@ -153,25 +145,15 @@ impl Ring {
 
     /// Frames that found no slot free since this was last asked.
     pub fn lost(&self) -> io::Result<u64> {
-        let mut found = libc::tpacket_stats {
-            tp_packets: 0,
-            tp_drops: 0,
-        };
-        let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-        // SAFETY: the structure is as long as the length says, and both outlive the call.
-        let done = unsafe {
-            libc::getsockopt(
-                self.socket.as_raw_fd(),
-                libc::SOL_PACKET,
-                libc::PACKET_STATISTICS,
-                (&raw mut found).cast(),
-                &mut length,
-            )
-        };
-        match done {
-            0 => Ok(found.tp_drops.into()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        // struct tpacket_stats: packets, drops.
+        let mut counts = [0_u32; 2];
+        get(
+            self.socket.as_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            &mut counts,
+        )?;
+        Ok(counts[1].into())
     }
 }
 
@@ -193,12 +175,5 @@ impl Frame<'_> {
 impl AsFd for Ring {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: exactly what was mapped.
-        unsafe { libc::munmap(self.start.cast(), self.slots * self.slot) };
     }
 }

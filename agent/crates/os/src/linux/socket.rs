@@ -1,5 +1,6 @@
 //! Options of sockets that the standard library does not know (socket(7)).
 
+use crate::call::check;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -20,11 +21,28 @@ pub fn set<T: Copy>(
             size_of::<T>() as libc::socklen_t,
         )
     };
-    match done {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    check(done == 0)
 }
+
+/// Reads an option of a socket, of whole numbers; how many bytes the kernel wrote.
+pub(crate) fn get<T: Number, const N: usize>(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    words: &mut [T; N],
+) -> io::Result<usize> {
+    let mut length = size_of_val(words) as libc::socklen_t;
+    let place = words.as_mut_ptr().cast();
+    // SAFETY: the words are as long as the length says, and any bytes are numbers.
+    let done = unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, place, &raw mut length) };
+    check(done == 0)?;
+    Ok(length as usize)
+}
+
+/// What the kernel writes, any bytes of which are one.
+pub(crate) trait Number: Copy {}
+impl Number for u32 {}
+impl Number for u64 {}
 
 /// Bytes of data that a connection has sent, those sent again included, and of these the ones that
 /// were sent again: `tcpi_bytes_sent` and `tcpi_bytes_retrans` of TCP_INFO (linux/tcp.h). None before
@@ -33,19 +51,8 @@ pub fn sent_and_again(socket: BorrowedFd<'_>) -> Option<(u64, u64)> {
     /// Where the first count lies in `struct tcp_info`, in words of 8 bytes.
     const BYTES_SENT: usize = 200 / 8;
     let mut words = [0_u64; 32];
-    let mut length = size_of_val(&words) as libc::socklen_t;
-    // SAFETY: the words are as long as the length says.
-    let done = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            words.as_mut_ptr().cast(),
-            &raw mut length,
-        )
-    };
-    let known = done == 0 && length as usize >= 8 * (BYTES_SENT + 2);
-    known.then(|| (words[BYTES_SENT], words[BYTES_SENT + 1]))
+    let length = get(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut words).ok()?;
+    (length >= 8 * (BYTES_SENT + 2)).then(|| (words[BYTES_SENT], words[BYTES_SENT + 1]))
 }
 
 /// Packets that came and found no room in the socket's buffer: the last word of SO_MEMINFO
@@ -53,19 +60,8 @@ pub fn sent_and_again(socket: BorrowedFd<'_>) -> Option<(u64, u64)> {
 pub fn dropped(socket: BorrowedFd<'_>) -> Option<u64> {
     const DROPS: usize = 8;
     let mut words = [0_u32; 16];
-    let mut length = size_of_val(&words) as libc::socklen_t;
-    // SAFETY: the words are as long as the length says.
-    let done = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MEMINFO,
-            words.as_mut_ptr().cast(),
-            &raw mut length,
-        )
-    };
-    let known = done == 0 && length as usize >= 4 * (DROPS + 1);
-    known.then(|| words[DROPS].into())
+    let length = get(socket, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut words).ok()?;
+    (length >= 4 * (DROPS + 1)).then(|| words[DROPS].into())
 }
 
 /// The receive buffer, beyond the limit `net.core.rmem_max`: SO_RCVBUFFORCE, for which the

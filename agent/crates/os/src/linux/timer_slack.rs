@@ -1,6 +1,7 @@
 //! By how much the kernel may delay this thread's timers to expire them together: `prctl(2)`,
 //! PR_SET_TIMERSLACK. Threads started later inherit it; the caller ends or puts it back.
 
+use crate::call::check;
 use std::io;
 
 /// The slack of this thread, in ns.
@@ -16,8 +17,5 @@ pub fn get() -> io::Result<u64> {
 pub fn set(nanoseconds: u64) -> io::Result<()> {
     // SAFETY: plain integers; the kernel takes an unsigned long.
     let result = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0) };
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    check(result >= 0)
 }

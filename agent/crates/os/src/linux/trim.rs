@@ -1,5 +1,6 @@
 //! sync(2), and what fstrim(8) asks of a file system.
 
+use crate::call::check;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -30,8 +31,6 @@ pub fn trim(directory: &Path) -> io::Result<u64> {
         least: 0,
     };
     // SAFETY: the descriptor is open, and the kernel reads and writes one `Range`, which is.
-    if unsafe { libc::ioctl(file.as_raw_fd(), FITRIM as _, &mut range) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(unsafe { libc::ioctl(file.as_raw_fd(), FITRIM as _, &mut range) } >= 0)?;
     Ok(range.length)
 }

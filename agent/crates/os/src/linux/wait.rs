@@ -1,5 +1,6 @@
 //! Waits for files to be readable with a limit in nanoseconds: `ppoll(2)`.
 
+use crate::call::check;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
@@ -39,12 +40,14 @@ fn wait(files: &mut [libc::pollfd], limit: Duration) -> io::Result<bool> {
             std::ptr::null(),
         )
     };
-    if ready < 0 {
-        let error = io::Error::last_os_error();
-        return match error.kind() {
-            io::ErrorKind::Interrupted => Ok(false),
-            _ => Err(error),
-        };
+    self::ready(ready)
+}
+
+/// Whether anything is ready after a wait that ended so; nothing where a signal ended it.
+#[inline]
+pub(crate) fn ready(count: i32) -> io::Result<bool> {
+    match check(count >= 0) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        other => other.map(|()| count > 0),
     }
-    Ok(ready > 0)
 }

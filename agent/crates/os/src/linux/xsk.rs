@@ -2,6 +2,7 @@
 //! process share, handed over by rings of descriptors. Frames are copied between this memory and the
 //! driver's (`XDP_COPY`), which works with every driver.
 
+use crate::mmap::{Mapping, READ_AND_WRITE};
 use crate::socket::set;
 use rustix::net::xdp::{
     SocketAddrXdp, SocketAddrXdpFlags, XdpRingOffset, XDP_PGOFF_RX_RING, XDP_PGOFF_TX_RING,
@@ -22,8 +23,7 @@ const ENTRIES: usize = 4096;
 
 /// One ring: counters of both sides and entries.
 struct Queue {
-    start: *mut u8,
-    length: usize,
+    memory: Mapping,
     producer: usize,
     consumer: usize,
     entries: usize,
@@ -41,23 +41,9 @@ impl Queue {
     ) -> io::Result<Self> {
         let entries = offsets.desc as usize;
         let length = entries + ENTRIES * width;
-        // SAFETY: a new mapping of a descriptor that is open; its result is checked.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_POPULATE,
-                socket,
-                page as libc::off_t,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
         Ok(Self {
-            start: start.cast(),
-            length,
+            memory: Mapping::new(length, READ_AND_WRITE, flags, socket, page)?,
             producer: offsets.producer as usize,
             consumer: offsets.consumer as usize,
             entries,
@@ -66,7 +52,7 @@ impl Queue {
 
     fn counter(&self, at: usize) -> &AtomicU32 {
         // SAFETY: the kernel said that an aligned counter lies there, inside the mapping.
-        unsafe { &*self.start.add(at).cast::<AtomicU32>() }
+        unsafe { &*self.memory.start.add(at).cast::<AtomicU32>() }
     }
 
     fn produced(&self) -> u32 {
@@ -80,14 +66,7 @@ impl Queue {
     fn entry<T>(&self, number: u32) -> *mut T {
         let place = number as usize % ENTRIES * size_of::<T>();
         // SAFETY: within the entries, which are of this width.
-        unsafe { self.start.add(self.entries + place).cast() }
-    }
-}
-
-impl Drop for Queue {
-    fn drop(&mut self) {
-        // SAFETY: exactly what was mapped.
-        unsafe { libc::munmap(self.start.cast(), self.length) };
+        unsafe { self.memory.start.add(self.entries + place).cast() }
     }
 }
 
@@ -112,8 +91,8 @@ struct Memory {
 
 /// A socket for one queue of an interface, that either sends or receives.
 pub struct Xsk {
+    frames: Mapping,
     descriptor: OwnedFd,
-    frames: *mut u8,
     /// To hand over frames, and to take frames.
     out: Queue,
     back: Queue,
@@ -133,28 +112,12 @@ impl Xsk {
     pub fn open(interface: u32, queue: u32, sends: bool) -> io::Result<Self> {
         let (kind, flags) = (SocketType::RAW, SocketFlags::CLOEXEC);
         let descriptor = socket_with(AddressFamily::XDP, kind, flags, None)?;
-        // SAFETY: new private memory; its result is checked.
-        let frames = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                PLACE * PLACES,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
-                -1,
-                0,
-            )
-        };
-        if frames == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let made = Self::rings(&descriptor, frames.cast(), sends);
-        let (out, back) = made.inspect_err(|_| {
-            // SAFETY: exactly what was mapped; nothing uses it yet.
-            unsafe { libc::munmap(frames, PLACE * PLACES) };
-        })?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
+        let frames = Mapping::new(PLACE * PLACES, READ_AND_WRITE, flags, -1, 0)?;
+        let (out, back) = Self::rings(&descriptor, frames.start, sends)?;
         let mut socket = Self {
+            frames,
             descriptor,
-            frames: frames.cast(),
             out,
             back,
             free: (0..PLACES as u64).map(|n| n * PLACE as u64).collect(),
@@ -237,7 +200,7 @@ impl Xsk {
         // SAFETY: the place is inside the frames, long enough, and nobody's until it is handed
         // over; the entry is free.
         unsafe {
-            let place = self.frames.add(address as usize);
+            let place = self.frames.start.add(address as usize);
             std::ptr::copy_nonoverlapping(frame.as_ptr(), place, frame.len());
             self.out.entry::<Descriptor>(number).write(descriptor);
         }
@@ -324,7 +287,10 @@ impl Xsk {
                 let entry = self.back.entry::<Descriptor>(number).read();
                 let (start, length) = (entry.address as usize, entry.length as usize);
                 if start + length <= PLACE * PLACES {
-                    each(std::slice::from_raw_parts(self.frames.add(start), length));
+                    each(std::slice::from_raw_parts(
+                        self.frames.start.add(start),
+                        length,
+                    ));
                 }
                 self.free.push(entry.address / PLACE as u64 * PLACE as u64);
             }
@@ -359,12 +325,5 @@ impl Xsk {
     pub fn dropped(&self) -> io::Result<u64> {
         let counts = sockopt::xdp_statistics(&self.descriptor)?;
         Ok(counts.rx_dropped + counts.rx_ring_full.unwrap_or(0))
-    }
-}
-
-impl Drop for Xsk {
-    fn drop(&mut self) {
-        // SAFETY: exactly what was mapped; the rings do not point into it any more for anybody.
-        unsafe { libc::munmap(self.frames.cast(), PLACE * PLACES) };
     }
 }

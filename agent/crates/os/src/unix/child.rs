@@ -1,5 +1,7 @@
 //! Child processes made by `fork(2)`, with `waitpid(2)`, `execve(2)` and `_exit(2)`.
 
+use crate::call::{check_uninterrupted, numbered};
+pub use crate::ending::Ending as Exit;
 use crate::heap;
 use crate::outcome::{self, Ended};
 use pentathlon_code::{Level, Pipe, Processes};
@@ -13,13 +15,6 @@ use std::os::fd::AsRawFd;
 /// A child that has not been waited for. Dropped, it is killed and reaped, so that no path leaves
 /// a process behind.
 pub struct Child(libc::pid_t);
-
-/// How a child ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    Code(i32),
-    Signal(i32),
-}
 
 /// Runs `work` in a copy of this process, whose exit status is what `work` returns.
 ///
@@ -74,22 +69,9 @@ impl Child {
     #[inline(always)]
     fn reap(&self) -> io::Result<Exit> {
         let mut status = 0;
-        loop {
-            // SAFETY: `status` is valid to write to, and the child is ours and not yet reaped.
-            let pid = unsafe { libc::waitpid(self.0, &mut status, 0) };
-            if pid == self.0 {
-                break;
-            }
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
-            }
-        }
-        Ok(if libc::WIFEXITED(status) {
-            Exit::Code(libc::WEXITSTATUS(status))
-        } else {
-            Exit::Signal(libc::WTERMSIG(status))
-        })
+        // SAFETY: `status` is valid to write to, and the child is ours and not yet reaped.
+        check_uninterrupted(|| unsafe { libc::waitpid(self.0, &mut status, 0) } == self.0)?;
+        Ok(Exit::of(status))
     }
 }
 
@@ -164,21 +146,23 @@ pub fn forked(
 /// environment. Returns only if that fails.
 #[inline]
 pub fn execute(path: &CStr) -> io::Result<Infallible> {
-    let arguments = [path.as_ptr(), std::ptr::null()];
-    let environment = [std::ptr::null()];
-    // SAFETY: path and both arrays live to the end of the call, and both arrays end with null.
-    unsafe { libc::execve(path.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
-    Err(io::Error::last_os_error())
+    replace([path.as_ptr(), std::ptr::null()])
 }
 
 /// Replaces this process by the program at `path`, with its path and one more argument, and with an
 /// empty environment. Returns only if that fails.
 #[inline]
 pub fn execute_with(path: &CStr, argument: &CStr) -> io::Result<Infallible> {
-    let arguments = [path.as_ptr(), argument.as_ptr(), std::ptr::null()];
+    replace([path.as_ptr(), argument.as_ptr(), std::ptr::null()])
+}
+
+/// Replaces this process by the program that the first of the arguments names, which end with null.
+#[inline(always)]
+fn replace<const N: usize>(arguments: [*const libc::c_char; N]) -> io::Result<Infallible> {
     let environment = [std::ptr::null()];
-    // SAFETY: the texts and both arrays live to the end of the call, and both arrays end with null.
-    unsafe { libc::execve(path.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    // SAFETY: the callers' texts and both arrays live to the end of the call, and both arrays end
+    // with null.
+    unsafe { libc::execve(arguments[0], arguments.as_ptr(), environment.as_ptr()) };
     Err(io::Error::last_os_error())
 }
 
@@ -206,10 +190,8 @@ pub fn spawn_with(path: &CStr, argument: &CStr) -> io::Result<Child> {
             environment.as_ptr(),
         )
     };
-    match error {
-        0 => Ok(Child(pid)),
-        number => Err(io::Error::from_raw_os_error(number)),
-    }
+    numbered(error)?;
+    Ok(Child(pid))
 }
 
 /// Bytes that the stack of the first thread may grow to; none without a limit.

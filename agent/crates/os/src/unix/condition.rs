@@ -1,6 +1,7 @@
 //! A POSIX mutex with a condition variable: `pthread_mutex_lock(3)`, `pthread_cond_wait(3)`. The
 //! standard library's are its own on Linux, so they say nothing about the C library's.
 
+use crate::call::numbered;
 use std::cell::UnsafeCell;
 use std::io;
 
@@ -38,17 +39,17 @@ impl Turn {
         // SAFETY: initialised objects that stay where they are; the number is touched only between
         // lock and unlock, and `next` cannot unwind past them without ending the test or worker.
         unsafe {
-            checked(libc::pthread_mutex_lock(self.mutex.get()))?;
+            numbered(libc::pthread_mutex_lock(self.mutex.get()))?;
             while !wanted(*self.value.get()) {
-                checked(libc::pthread_cond_wait(
+                numbered(libc::pthread_cond_wait(
                     self.changed.get(),
                     self.mutex.get(),
                 ))?;
             }
             let found = *self.value.get();
             *self.value.get() = next(found);
-            checked(libc::pthread_cond_signal(self.changed.get()))?;
-            checked(libc::pthread_mutex_unlock(self.mutex.get()))?;
+            numbered(libc::pthread_cond_signal(self.changed.get()))?;
+            numbered(libc::pthread_mutex_unlock(self.mutex.get()))?;
             Ok(found)
         }
     }
@@ -61,13 +62,6 @@ impl Drop for Turn {
             libc::pthread_cond_destroy(self.changed.get());
             libc::pthread_mutex_destroy(self.mutex.get());
         }
-    }
-}
-
-fn checked(error: i32) -> io::Result<()> {
-    match error {
-        0 => Ok(()),
-        number => Err(io::Error::from_raw_os_error(number)),
     }
 }
 

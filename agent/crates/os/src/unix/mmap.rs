@@ -1,14 +1,23 @@
-//! Mappings of memory and files: `mmap(2)`, `munmap(2)`, `madvise(2)`, `posix_fadvise(2)`.
+//! Mappings of memory and files: `mmap(2)`, `munmap(2)`, `madvise(2)`, `msync(2)`.
 
+use crate::call::check;
+#[cfg(target_os = "linux")]
+pub use crate::disk::pages::drop_cached;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// A mapping that can be read and written, unmapped when dropped.
+/// A mapping, unmapped when dropped.
 #[derive(Debug)]
 pub struct Mapping {
-    start: *mut u8,
-    length: usize,
+    pub(crate) start: *mut u8,
+    pub(crate) length: usize,
+}
+
+/// What the position of a part of a file that is mapped is a multiple of: the size of a page.
+#[inline]
+pub fn boundary() -> u64 {
+    page_bytes() as u64
 }
 
 /// What the kernel is advised about a mapping before it is touched (`madvise(2)`).
@@ -23,6 +32,15 @@ pub enum Advice {
     Free,
 }
 
+/// How most mappings can be used.
+pub(crate) const READ_AND_WRITE: i32 = libc::PROT_READ | libc::PROT_WRITE;
+
+/// The BSDs never reserve; FreeBSD has dropped the flag.
+#[cfg(not(target_os = "freebsd"))]
+const NO_RESERVE: libc::c_int = libc::MAP_NORESERVE;
+#[cfg(target_os = "freebsd")]
+const NO_RESERVE: libc::c_int = 0;
+
 /// Bytes of a page.
 #[inline]
 pub fn page_bytes() -> usize {
@@ -34,34 +52,89 @@ impl Mapping {
     /// New private memory, all zero.
     #[inline(always)]
     pub fn anonymous(length: usize) -> io::Result<Self> {
-        Self::new(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1)
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        Self::new(length, READ_AND_WRITE, flags, -1, 0)
+    }
+
+    /// New private memory for which nothing is set aside until it is touched.
+    pub(crate) fn reserved(length: usize) -> io::Result<Self> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | NO_RESERVE;
+        Self::new(length, READ_AND_WRITE, flags, -1, 0)
     }
 
     /// The first `length` bytes of a file, shared with everybody who maps or reads it. The file
     /// must be open for reading and writing, and at least as long while the mapping is touched.
     #[inline(always)]
     pub fn of_file(file: &File, length: usize) -> io::Result<Self> {
-        Self::new(length, libc::MAP_SHARED, file.as_raw_fd())
+        Self::new(
+            length,
+            READ_AND_WRITE,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        )
     }
 
+    /// A part of a file from a boundary on, shared as in [`Self::of_file`].
+    #[inline]
+    pub(crate) fn of_part(
+        file: &File,
+        from: u64,
+        length: usize,
+        writable: bool,
+    ) -> io::Result<Self> {
+        let protection = if writable {
+            READ_AND_WRITE
+        } else {
+            libc::PROT_READ
+        };
+        let descriptor = file.as_raw_fd();
+        Self::new(length, protection, libc::MAP_SHARED, descriptor, from)
+    }
+
+    /// Memory that the kernel shares by way of a socket or another descriptor.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_socket(socket: &impl AsRawFd, length: usize) -> io::Result<Self> {
+        Self::new(
+            length,
+            READ_AND_WRITE,
+            libc::MAP_SHARED,
+            socket.as_raw_fd(),
+            0,
+        )
+    }
+
+    /// A mapping wherever the system puts it: the flags must not name a place (`MAP_FIXED`).
     #[inline(always)]
-    fn new(length: usize, flags: i32, descriptor: i32) -> io::Result<Self> {
+    pub(crate) fn new(
+        length: usize,
+        protection: i32,
+        flags: i32,
+        descriptor: i32,
+        from: u64,
+    ) -> io::Result<Self> {
+        let from = from as libc::off_t;
         // SAFETY: a new mapping anywhere: it touches no existing memory.
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
                 length,
-                libc::PROT_READ | libc::PROT_WRITE,
+                protection,
                 flags,
                 descriptor,
-                0,
+                from,
             )
         };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        check(start != libc::MAP_FAILED)?;
         let start = start.cast();
         Ok(Self { start, length })
+    }
+
+    /// Writes the changed pages of a shared mapping to the device and waits for it.
+    #[inline]
+    pub(crate) fn sync(&self, _file: &File) -> io::Result<()> {
+        // SAFETY: exactly our mapping.
+        check(unsafe { libc::msync(self.start.cast(), self.length, libc::MS_SYNC) } == 0)
     }
 
     #[inline]
@@ -74,50 +147,17 @@ impl Mapping {
         };
         // SAFETY: all of our own mapping; values are handed out as copies only, never as
         // references.
-        if unsafe { libc::madvise(self.start.cast(), self.length, advice) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(())
-    }
-
-    /// Reads one byte.
-    ///
-    /// # Panics
-    /// If it is not inside the mapping.
-    #[inline(always)]
-    pub fn read(&self, at: usize) -> u8 {
-        assert!(at < self.length);
-        // SAFETY: inside the mapping.
-        unsafe { std::ptr::read_volatile(self.start.add(at)) }
-    }
-
-    /// Writes one byte.
-    ///
-    /// # Panics
-    /// If it is not inside the mapping.
-    #[inline(always)]
-    pub fn write(&mut self, at: usize, value: u8) {
-        assert!(at < self.length);
-        // SAFETY: inside the mapping.
-        unsafe { std::ptr::write_volatile(self.start.add(at), value) }
+        check(unsafe { libc::madvise(self.start.cast(), self.length, advice) } == 0)
     }
 
     /// Fills the mapping with copies of `code`, which can be executed from then on and not written;
     /// returns where the first one begins.
     #[inline]
     pub fn execute(&mut self, code: &[u8]) -> io::Result<*const u8> {
-        for copy in 0..self.length / code.len() {
-            // SAFETY: whole copies inside the mapping, which is borrowed mutably.
-            unsafe {
-                let to = self.start.add(copy * code.len());
-                std::ptr::copy_nonoverlapping(code.as_ptr(), to, code.len());
-            }
-        }
+        self.fill(code);
         let executable = libc::PROT_READ | libc::PROT_EXEC;
         // SAFETY: all of our own mapping, which is not written to any more: nothing else borrows it.
-        if unsafe { libc::mprotect(self.start.cast(), self.length, executable) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        check(unsafe { libc::mprotect(self.start.cast(), self.length, executable) } == 0)?;
         Ok(self.start)
     }
 
@@ -128,9 +168,7 @@ impl Mapping {
         // SAFETY: exactly what was mapped; it is forgotten, so that it is not unmapped again.
         let result = unsafe { libc::munmap(self.start.cast(), self.length) };
         std::mem::forget(self);
-        if result != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        check(result == 0)?;
         Ok(address)
     }
 }
@@ -149,18 +187,6 @@ pub fn is_mapped(address: usize) -> bool {
     // SAFETY: the call changes no memory, and refuses an address where there is none.
     let result = unsafe { libc::msync(address as *mut _, page_bytes(), libc::MS_ASYNC) };
     result == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
-}
-
-/// Tells the kernel that what it holds of a file in memory is not wanted any more. Pages that are
-/// not on the disk yet stay: the file must have been synced.
-#[cfg(target_os = "linux")]
-#[inline]
-pub fn drop_cached(file: &File) -> io::Result<()> {
-    // SAFETY: plain integers.
-    match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
-        0 => Ok(()),
-        error => Err(io::Error::from_raw_os_error(error)),
-    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,8 @@ pub mod accounted;
 #[cfg(feature = "code")]
 pub mod child;
 pub mod condition;
-#[cfg(not(target_os = "linux"))]
-pub mod descendants;
 #[cfg(feature = "code")]
-pub mod descriptor;
+pub(crate) mod files;
 #[cfg(not(target_os = "linux"))]
 pub mod filesystem;
 pub mod mmap;

@@ -1,6 +1,7 @@
 //! CPU time, context switches and page faults of this process: `getrusage(2)`,
 //! which rustix does not have.
 
+use crate::call::check;
 use std::io;
 
 /// What the kernel has accounted to a process since it started.
@@ -30,9 +31,7 @@ fn usage(whose: libc::c_int) -> io::Result<Usage> {
     // SAFETY: rusage is plain integers, for which all zeros is a value, and the kernel fills it in.
     let raw = unsafe {
         let mut raw: libc::rusage = std::mem::zeroed();
-        if libc::getrusage(whose, &mut raw) != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        check(libc::getrusage(whose, &mut raw) == 0)?;
         raw
     };
     Ok(of(&raw))

@@ -1,5 +1,6 @@
 //! Signals: `sigaction(2)`, `kill(2)`, `sigprocmask(2)`, `sigwait(3)`.
 
+use crate::call::{check, numbered};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -44,9 +45,7 @@ pub fn install(handler: Handler) -> io::Result<Option<Handler>> {
         let mut old: libc::sigaction = std::mem::zeroed();
         new.sa_sigaction = function as libc::sighandler_t;
         libc::sigemptyset(&mut new.sa_mask);
-        if libc::sigaction(SIGNAL, &new, &mut old) != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        check(libc::sigaction(SIGNAL, &new, &mut old) == 0)?;
         old.sa_sigaction
     };
     let first: extern "C" fn(i32) = count;
@@ -70,10 +69,7 @@ pub fn reset() {
 pub fn send(process: u32) -> io::Result<()> {
     let process = libc::pid_t::try_from(process).map_err(|_| io::ErrorKind::InvalidInput)?;
     // SAFETY: plain integers.
-    if unsafe { libc::kill(process, SIGNAL) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    check(unsafe { libc::kill(process, SIGNAL) } == 0)
 }
 
 /// The calling thread's number.
@@ -89,10 +85,7 @@ pub fn this_thread() -> i32 {
 #[inline]
 pub fn send_to_thread(number: i32) -> io::Result<()> {
     // SAFETY: plain integers; the process is our own.
-    match unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), number, SIGNAL) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    check(unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), number, SIGNAL) } == 0)
 }
 
 /// Keeps [`SIGNAL`] back until it is waited for; dropped, a signal that is still kept back is taken
@@ -112,10 +105,8 @@ impl Blocked {
             let mut before: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&mut set);
             libc::sigaddset(&mut set, SIGNAL);
-            match libc::pthread_sigmask(libc::SIG_BLOCK, &set, &mut before) {
-                0 => Ok(Self { before, set }),
-                error => Err(io::Error::from_raw_os_error(error)),
-            }
+            numbered(libc::pthread_sigmask(libc::SIG_BLOCK, &set, &mut before))?;
+            Ok(Self { before, set })
         }
     }
 
@@ -124,10 +115,7 @@ impl Blocked {
     pub fn wait(&self) -> io::Result<()> {
         let mut signal = 0;
         // SAFETY: a set that was filled, and an integer that is valid to write to.
-        match unsafe { libc::sigwait(&self.set, &mut signal) } {
-            0 => Ok(()),
-            error => Err(io::Error::from_raw_os_error(error)),
-        }
+        numbered(unsafe { libc::sigwait(&self.set, &mut signal) })
     }
 
     fn is_pending() -> bool {

@@ -2,6 +2,7 @@
 //! library's threads also set up a signal stack each and look at their own stack's bounds, which
 //! costs system calls of its own.
 
+use crate::call::numbered;
 use std::io;
 
 /// How the threads are made; a stack of so many bytes each, or the least that the C library takes,
@@ -16,10 +17,10 @@ impl Maker {
         // SAFETY: plain data, for which all zeros is a value; the call fills it.
         let mut maker = Self(unsafe { std::mem::zeroed() });
         // SAFETY: valid to write to.
-        checked(unsafe { libc::pthread_attr_init(&mut maker.0) })?;
+        numbered(unsafe { libc::pthread_attr_init(&mut maker.0) })?;
         let stack_bytes = stack_bytes.max(libc::PTHREAD_STACK_MIN);
         // SAFETY: initialised above.
-        checked(unsafe { libc::pthread_attr_setstacksize(&mut maker.0, stack_bytes) })?;
+        numbered(unsafe { libc::pthread_attr_setstacksize(&mut maker.0, stack_bytes) })?;
         Ok(maker)
     }
 
@@ -32,10 +33,10 @@ impl Maker {
         // SAFETY: attributes that were initialised; the function takes any argument and touches
         // nothing; the thread is joined below, and only there.
         let made = unsafe { libc::pthread_create(&mut thread, &self.0, work, argument) };
-        checked(made)?;
+        numbered(made)?;
         let mut result = std::ptr::null_mut();
         // SAFETY: a thread that was made and not joined yet.
-        checked(unsafe { libc::pthread_join(thread, &mut result) })?;
+        numbered(unsafe { libc::pthread_join(thread, &mut result) })?;
         Ok(result.addr())
     }
 }
@@ -55,13 +56,6 @@ pub fn changed(number: usize) -> usize {
 
 extern "C" fn work(argument: *mut libc::c_void) -> *mut libc::c_void {
     std::ptr::without_provenance_mut(changed(argument.addr()))
-}
-
-fn checked(error: i32) -> io::Result<()> {
-    match error {
-        0 => Ok(()),
-        number => Err(io::Error::from_raw_os_error(number)),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! A program that was started, its end, and what the system accounted to it: `GetProcessTimes`,
 //! `GetProcessMemoryInfo`.
 
-use super::usage::{self, Usage};
+use super::usage;
+use crate::call::check;
+pub use crate::ending::{Accounted, Ending};
 use std::io;
 use std::os::windows::io::AsRawHandle;
 use std::process::Child;
@@ -11,46 +13,24 @@ use windows_sys::Win32::System::Threading::{
     PROCESS_TERMINATE,
 };
 
-/// How a program ended; Windows has no signals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    Code(i32),
-    Signal(i32),
-}
-
-/// What was accounted to a program, without its children.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Accounted {
-    pub usage: Usage,
-    /// Largest working set, in bytes.
-    pub peak_memory_bytes: u64,
-}
-
 /// Waits until a child has ended.
 #[inline]
 pub fn await_end(child: &Child) -> io::Result<()> {
     // SAFETY: the handle is open.
-    match unsafe { WaitForSingleObject(child.as_raw_handle(), INFINITE) } {
-        WAIT_OBJECT_0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    check(unsafe { WaitForSingleObject(child.as_raw_handle(), INFINITE) } == WAIT_OBJECT_0)
 }
 
 /// What was accounted to a child that has ended.
 pub fn collect(child: Child) -> io::Result<(Ending, Accounted)> {
     let mut code = 0;
     // SAFETY: the handle is open, and `code` is valid to write to.
-    if unsafe { GetExitCodeProcess(child.as_raw_handle(), &mut code) } == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(unsafe { GetExitCodeProcess(child.as_raw_handle(), &mut code) } != 0)?;
     let (usage, peak_memory_bytes) = usage::of(child.as_raw_handle())?;
-    Ok((
-        Ending::Code(code as i32),
-        Accounted {
-            usage,
-            peak_memory_bytes,
-        },
-    ))
+    let accounted = Accounted {
+        usage,
+        peak_memory_bytes,
+    };
+    Ok((Ending::Code(code as i32), accounted))
 }
 
 /// Ends a child.

@@ -1,5 +1,6 @@
 //! The network interfaces: `GetIfTable2`.
 
+use crate::call::numbered;
 use crate::filesystem::text;
 use std::io;
 use windows_sys::Win32::NetworkManagement::IpHelper::{FreeMibTable, GetIfTable2};
@@ -24,10 +25,7 @@ pub struct Adapter {
 pub fn list() -> io::Result<Vec<Adapter>> {
     let mut table = std::ptr::null_mut();
     // SAFETY: the place is valid to write to.
-    let status = unsafe { GetIfTable2(&mut table) };
-    if status != 0 {
-        return Err(io::Error::from_raw_os_error(status as i32));
-    }
+    numbered(unsafe { GetIfTable2(&mut table) } as i32)?;
     // SAFETY: a successful call gives a table of as many rows as it says, which is freed once and
     // not used afterwards.
     unsafe {

@@ -1,5 +1,7 @@
 //! Programs started by `CreateProcessW`, waited for and ended.
 
+use crate::call::check;
+pub use crate::ending::Ending as Exit;
 use crate::outcome::Ended;
 use pentathlon_code::Level;
 use std::fs::File;
@@ -16,14 +18,6 @@ use windows_sys::Win32::System::Threading::{
 pub struct Child {
     process: OwnedHandle,
     ended: bool,
-}
-
-/// How a child ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    Code(i32),
-    /// No program ends so here.
-    Signal(i32),
 }
 
 /// There is no such call: always an error of the kind `Unsupported`.
@@ -84,9 +78,7 @@ pub fn start(program: &[u16]) -> io::Result<Child> {
             &startup,
             &mut made,
         );
-        if done == 0 {
-            return Err(io::Error::last_os_error());
-        }
+        check(done != 0)?;
         drop(OwnedHandle::from_raw_handle(made.hThread));
         Ok(Child {
             process: OwnedHandle::from_raw_handle(made.hProcess),
@@ -102,13 +94,9 @@ impl Child {
         let mut code = 0;
         // SAFETY: the handle is open, and `code` is valid to write to.
         unsafe {
-            if WaitForSingleObject(self.process.as_raw_handle(), INFINITE) != WAIT_OBJECT_0 {
-                return Err(io::Error::last_os_error());
-            }
+            check(WaitForSingleObject(self.process.as_raw_handle(), INFINITE) == WAIT_OBJECT_0)?;
             self.ended = true;
-            if GetExitCodeProcess(self.process.as_raw_handle(), &mut code) == 0 {
-                return Err(io::Error::last_os_error());
-            }
+            check(GetExitCodeProcess(self.process.as_raw_handle(), &mut code) != 0)?;
         }
         Ok(Exit::Code(code as i32))
     }

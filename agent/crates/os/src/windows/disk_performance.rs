@@ -1,5 +1,6 @@
 //! Data that the physical disks have moved: `DeviceIoControl` with IOCTL_DISK_PERFORMANCE.
 
+use crate::call::check;
 use std::fs::File;
 use std::io;
 use std::mem::size_of_val;
@@ -46,8 +47,6 @@ fn of(number: u32) -> io::Result<u64> {
             std::ptr::null_mut(),
         )
     };
-    if done == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(done != 0)?;
     Ok(counts[0].wrapping_add(counts[1]))
 }

@@ -1,5 +1,6 @@
 //! Events that reset themselves: `CreateEventW`, `SetEvent`, `WaitForSingleObject`.
 
+use crate::call::check;
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use windows_sys::Win32::Foundation::WAIT_OBJECT_0;
@@ -17,9 +18,7 @@ impl Event {
         // SAFETY: no attributes and no name; the handle is new and ours.
         unsafe {
             let event = CreateEventW(std::ptr::null(), 0, 0, std::ptr::null());
-            if event.is_null() {
-                return Err(io::Error::last_os_error());
-            }
+            check(!event.is_null())?;
             Ok(Self(OwnedHandle::from_raw_handle(event)))
         }
     }
@@ -27,19 +26,13 @@ impl Event {
     #[inline(always)]
     pub fn set(&self) -> io::Result<()> {
         // SAFETY: the handle is open.
-        if unsafe { SetEvent(self.0.as_raw_handle()) } == 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(())
+        check(unsafe { SetEvent(self.0.as_raw_handle()) } != 0)
     }
 
     /// Sleeps until the event is set, and resets it.
     #[inline(always)]
     pub fn wait(&self) -> io::Result<()> {
         // SAFETY: the handle is open.
-        if unsafe { WaitForSingleObject(self.0.as_raw_handle(), INFINITE) } != WAIT_OBJECT_0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(())
+        check(unsafe { WaitForSingleObject(self.0.as_raw_handle(), INFINITE) } == WAIT_OBJECT_0)
     }
 }

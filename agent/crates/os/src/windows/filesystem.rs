@@ -1,6 +1,7 @@
 //! The file system that a path lies on: `GetVolumePathNameW`, `GetVolumeInformationW`,
 //! `GetDiskFreeSpaceExW`, `GetDriveTypeW`.
 
+use crate::call::check;
 use std::io;
 use std::os::windows::ffi::OsStrExt;
 use std::path::Path;
@@ -44,12 +45,9 @@ pub fn volume(path: &Path) -> io::Result<Volume> {
     // SAFETY: the names end with NUL, the buffers are as long as is said, the places are valid to
     // write to, and what is null may be null.
     unsafe {
-        check(GetVolumePathNameW(
-            path.as_ptr(),
-            root.as_mut_ptr(),
-            root.len() as u32,
-        ))?;
-        check(GetVolumeInformationW(
+        let length = root.len() as u32;
+        check(GetVolumePathNameW(path.as_ptr(), root.as_mut_ptr(), length) != 0)?;
+        let done = GetVolumeInformationW(
             root.as_ptr(),
             no_text,
             0,
@@ -58,20 +56,18 @@ pub fn volume(path: &Path) -> io::Result<Volume> {
             &mut flags,
             kind.as_mut_ptr(),
             kind.len() as u32,
-        ))?;
-        check(GetDiskFreeSpaceExW(
-            root.as_ptr(),
-            &mut free,
-            &mut bytes,
-            std::ptr::null_mut(),
-        ))?;
-        check(GetDiskFreeSpaceW(
+        );
+        check(done != 0)?;
+        let none = std::ptr::null_mut();
+        check(GetDiskFreeSpaceExW(root.as_ptr(), &mut free, &mut bytes, none) != 0)?;
+        let done = GetDiskFreeSpaceW(
             root.as_ptr(),
             &mut sectors,
             &mut sector_bytes,
             &mut clusters,
             &mut all,
-        ))?;
+        );
+        check(done != 0)?;
     }
     // SAFETY: the name ends with NUL.
     let drive = match unsafe { GetDriveTypeW(root.as_ptr()) } {
@@ -91,14 +87,6 @@ pub fn volume(path: &Path) -> io::Result<Volume> {
         free_bytes: free,
         cluster_bytes: u64::from(sectors) * u64::from(sector_bytes),
     })
-}
-
-fn check(done: i32) -> io::Result<()> {
-    if done == 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
 }
 
 /// The text before the first NUL.

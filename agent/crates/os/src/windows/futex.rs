@@ -1,5 +1,6 @@
 //! Sleeping on a word of memory and waking who sleeps there: `WaitOnAddress`.
 
+use crate::call::check;
 use std::io;
 use std::sync::atomic::AtomicU32;
 use windows_sys::Win32::System::Threading::{WaitOnAddress, WakeByAddressSingle, INFINITE};
@@ -17,10 +18,7 @@ pub fn wait(word: &AtomicU32, value: u32) -> io::Result<()> {
             INFINITE,
         )
     };
-    if done == 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    check(done != 0)
 }
 
 /// Wakes one thread that sleeps on the word; the system does not report whether there was one.

@@ -1,12 +1,13 @@
 //! What the system counts of the whole machine: `NtQuerySystemInformation`, `GetSystemTimes`,
 //! `GlobalMemoryStatusEx`, `GetPerformanceInfo`.
 
+use crate::call::check;
 use crate::usage::nanoseconds;
 use std::io;
 use std::mem::size_of;
 use windows_sys::Wdk::System::SystemInformation::{
     NtQuerySystemInformation, SystemPerformanceInformation, SystemProcessorPerformanceInformation,
-    SystemTimeOfDayInformation,
+    SystemTimeOfDayInformation, SYSTEM_INFORMATION_CLASS,
 };
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::ProcessStatus::{GetPerformanceInfo, PERFORMANCE_INFORMATION};
@@ -22,6 +23,22 @@ use windows_sys::Win32::System::Threading::GetSystemTimes;
 struct Processor {
     times: [i64; 5],
     interrupts: u32,
+}
+
+/// Reads what the system knows into a buffer of whole numbers or of structures of them; the bytes
+/// that it wrote.
+fn query<T: Copy>(what: SYSTEM_INFORMATION_CLASS, buffer: &mut [T]) -> io::Result<usize> {
+    let length = size_of_val(buffer) as u32;
+    let mut written = 0;
+    // SAFETY: the buffer is as long as is said; the call writes whole entries of plain data.
+    let status =
+        unsafe { NtQuerySystemInformation(what, buffer.as_mut_ptr().cast(), length, &mut written) };
+    match status {
+        0 => Ok(written as usize),
+        _ => Err(io::Error::other(format!(
+            "NtQuerySystemInformation answered {status:#x}"
+        ))),
+    }
 }
 
 /// A reader of the interrupts that all CPUs have served; its buffer is kept.
@@ -58,23 +75,8 @@ impl Interrupts {
     }
 
     fn processors(&mut self) -> io::Result<&[Processor]> {
-        let length = (self.0.len() * size_of::<Processor>()) as u32;
-        let mut written = 0;
-        // SAFETY: the buffer is as long as is said; the call writes whole entries of plain data.
-        let status = unsafe {
-            NtQuerySystemInformation(
-                SystemProcessorPerformanceInformation,
-                self.0.as_mut_ptr().cast(),
-                length,
-                &mut written,
-            )
-        };
-        if status != 0 {
-            return Err(io::Error::other(format!(
-                "NtQuerySystemInformation answered {status:#x}"
-            )));
-        }
-        let count = written as usize / size_of::<Processor>();
+        let written = query(SystemProcessorPerformanceInformation, &mut self.0)?;
+        let count = written / size_of::<Processor>();
         Ok(&self.0[..count.min(self.0.len())])
     }
 }
@@ -102,21 +104,7 @@ pub struct Paging {
 pub fn paging() -> io::Result<Paging> {
     // Longer than the structure of any system so far (312 bytes, 344 from Windows 8 on).
     let mut counts = [0u32; 256];
-    let mut written = 0;
-    // SAFETY: the buffer is as long as is said; the call writes plain data.
-    let status = unsafe {
-        NtQuerySystemInformation(
-            SystemPerformanceInformation,
-            counts.as_mut_ptr().cast(),
-            size_of_val(&counts) as u32,
-            &mut written,
-        )
-    };
-    if status != 0 {
-        return Err(io::Error::other(format!(
-            "NtQuerySystemInformation answered {status:#x}"
-        )));
-    }
+    query(SystemPerformanceInformation, &mut counts)?;
     let [faults, cache_soft, pages_read, read_requests, cache_hard] =
         [60, 72, 80, 84, 88].map(|byte| counts[byte / 4]);
     Ok(Paging {
@@ -132,9 +120,7 @@ pub fn times() -> io::Result<[u64; 3]> {
     let mut times = [FILETIME::default(); 3];
     let [idle, kernel, user] = &mut times;
     // SAFETY: the three places are valid to write to.
-    if unsafe { GetSystemTimes(idle, kernel, user) } == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(unsafe { GetSystemTimes(idle, kernel, user) } != 0)?;
     Ok(times.map(nanoseconds))
 }
 
@@ -154,9 +140,7 @@ pub fn memory() -> io::Result<Memory> {
         ..Default::default()
     };
     // SAFETY: the structure states its own length.
-    if unsafe { GlobalMemoryStatusEx(&mut status) } == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(unsafe { GlobalMemoryStatusEx(&mut status) } != 0)?;
     Ok(Memory {
         total: status.ullTotalPhys,
         available: status.ullAvailPhys,
@@ -170,9 +154,7 @@ pub fn memory() -> io::Result<Memory> {
 pub fn installed_bytes() -> io::Result<u64> {
     let mut kib = 0;
     // SAFETY: the place is valid to write to.
-    if unsafe { GetPhysicallyInstalledSystemMemory(&mut kib) } == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(unsafe { GetPhysicallyInstalledSystemMemory(&mut kib) } != 0)?;
     Ok(kib * 1024)
 }
 
@@ -193,9 +175,7 @@ pub fn performance() -> io::Result<Performance> {
     let mut information = PERFORMANCE_INFORMATION::default();
     let length = size_of::<PERFORMANCE_INFORMATION>() as u32;
     // SAFETY: the structure is as long as is said.
-    if unsafe { GetPerformanceInfo(&mut information, length) } == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(unsafe { GetPerformanceInfo(&mut information, length) } != 0)?;
     let page = information.PageSize as u64;
     Ok(Performance {
         page_bytes: page,
@@ -215,21 +195,7 @@ pub fn started() -> io::Result<u64> {
     // SYSTEM_TIMEOFDAY_INFORMATION, of which winternl.h names the length alone: time of the start,
     // present time, time zone (8 bytes and 8), what the clock was set by since the start, sleep.
     let mut times = [0_i64; 6];
-    let mut written = 0;
-    // SAFETY: the buffer is as long as is said; the call writes plain data.
-    let status = unsafe {
-        NtQuerySystemInformation(
-            SystemTimeOfDayInformation,
-            times.as_mut_ptr().cast(),
-            size_of_val(&times) as u32,
-            &mut written,
-        )
-    };
-    if status != 0 {
-        return Err(io::Error::other(format!(
-            "NtQuerySystemInformation answered {status:#x}"
-        )));
-    }
+    query(SystemTimeOfDayInformation, &mut times)?;
     let [boot, _, _, _, set_by, _] = times;
     Ok(boot.saturating_sub(set_by).max(0) as u64)
 }

@@ -1,22 +1,30 @@
 //! New memory and files as memory: `VirtualAlloc`, `CreateFileMapping`, `MapViewOfFile`.
 
+use crate::call::check;
 use std::fs::File;
 use std::io;
 use std::os::windows::io::AsRawHandle;
 use windows_sys::Win32::Foundation::CloseHandle;
 use windows_sys::Win32::System::Memory::{
-    CreateFileMappingW, MapViewOfFile, UnmapViewOfFile, VirtualAlloc, VirtualFree, VirtualProtect,
-    VirtualQuery, FILE_MAP_READ, FILE_MAP_WRITE, MEMORY_BASIC_INFORMATION,
+    CreateFileMappingW, FlushViewOfFile, MapViewOfFile, UnmapViewOfFile, VirtualAlloc, VirtualFree,
+    VirtualProtect, VirtualQuery, FILE_MAP_READ, FILE_MAP_WRITE, MEMORY_BASIC_INFORMATION,
     MEMORY_MAPPED_VIEW_ADDRESS, MEM_COMMIT, MEM_FREE, MEM_RELEASE, MEM_RESERVE, PAGE_EXECUTE_READ,
-    PAGE_READWRITE,
+    PAGE_READONLY, PAGE_READWRITE, VIRTUAL_ALLOCATION_TYPE,
 };
 
-/// A mapping that can be read and written, unmapped when dropped.
+/// A mapping, unmapped when dropped.
 #[derive(Debug)]
 pub struct Mapping {
-    start: *mut u8,
-    length: usize,
+    pub(crate) start: *mut u8,
+    pub(crate) length: usize,
     of_file: bool,
+}
+
+/// What the position of a part of a file that is mapped is a multiple of: the allocation
+/// granularity, 64 KiB.
+#[inline]
+pub fn boundary() -> u64 {
+    u64::from(crate::system::native().1)
 }
 
 /// Bytes of a page.
@@ -29,37 +37,66 @@ impl Mapping {
     /// New private memory, all zero.
     #[inline(always)]
     pub fn anonymous(length: usize) -> io::Result<Self> {
+        Self::new(length, MEM_RESERVE | MEM_COMMIT)
+    }
+
+    /// Addresses without memory, which comes by [`Self::commit`].
+    pub(crate) fn reserved(length: usize) -> io::Result<Self> {
+        Self::new(length, MEM_RESERVE)
+    }
+
+    #[inline(always)]
+    fn new(length: usize, how: VIRTUAL_ALLOCATION_TYPE) -> io::Result<Self> {
         // SAFETY: new memory anywhere: it touches no existing memory.
-        let start = unsafe {
-            VirtualAlloc(
-                std::ptr::null(),
-                length,
-                MEM_RESERVE | MEM_COMMIT,
-                PAGE_READWRITE,
-            )
-        };
+        let start = unsafe { VirtualAlloc(std::ptr::null(), length, how, PAGE_READWRITE) };
         Self::checked(start.cast(), length, false)
+    }
+
+    /// Commits a part of what was reserved, whose places are counted from `start` on. Pages that
+    /// are committed already keep their contents.
+    pub(crate) fn commit(&self, start: *mut u8, from: usize, to: usize) -> io::Result<()> {
+        let place = start.wrapping_add(from);
+        let inside = place >= self.start && to - from <= self.length;
+        assert!(inside, "a part of the mapping");
+        // SAFETY: inside our reservation.
+        let done = unsafe { VirtualAlloc(place.cast(), to - from, MEM_COMMIT, PAGE_READWRITE) };
+        check(!done.is_null())
     }
 
     /// The first `length` bytes of a file, shared with everybody who maps or reads it. The file
     /// must be open for reading and writing, and at least as long while the mapping is touched.
     #[inline(always)]
     pub fn of_file(file: &File, length: usize) -> io::Result<Self> {
+        Self::of_part(file, 0, length, true)
+    }
+
+    /// A part of a file from a boundary on, shared as in [`Self::of_file`].
+    #[inline(always)]
+    pub(crate) fn of_part(
+        file: &File,
+        from: u64,
+        length: usize,
+        writable: bool,
+    ) -> io::Result<Self> {
+        let (protection, access) = if writable {
+            (PAGE_READWRITE, FILE_MAP_READ | FILE_MAP_WRITE)
+        } else {
+            (PAGE_READONLY, FILE_MAP_READ)
+        };
+        let (high, low) = ((from >> 32) as u32, from as u32);
         // SAFETY: the file's handle is open; the mapping's is ours, and a view keeps its mapping
         // when that is closed.
         let start = unsafe {
             let mapping = CreateFileMappingW(
                 file.as_raw_handle(),
                 std::ptr::null(),
-                PAGE_READWRITE,
+                protection,
                 0,
                 0,
                 std::ptr::null(),
             );
-            if mapping.is_null() {
-                return Err(io::Error::last_os_error());
-            }
-            let view = MapViewOfFile(mapping, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, length);
+            check(!mapping.is_null())?;
+            let view = MapViewOfFile(mapping, access, high, low, length);
             let error = io::Error::last_os_error();
             CloseHandle(mapping);
             if view.Value.is_null() {
@@ -72,9 +109,7 @@ impl Mapping {
 
     #[inline(always)]
     fn checked(start: *mut u8, length: usize, of_file: bool) -> io::Result<Self> {
-        if start.is_null() {
-            return Err(io::Error::last_os_error());
-        }
+        check(!start.is_null())?;
         Ok(Self {
             start,
             length,
@@ -82,38 +117,19 @@ impl Mapping {
         })
     }
 
-    /// Reads one byte.
-    ///
-    /// # Panics
-    /// If it is not inside the mapping.
-    #[inline(always)]
-    pub fn read(&self, at: usize) -> u8 {
-        assert!(at < self.length);
-        // SAFETY: inside the mapping.
-        unsafe { std::ptr::read_volatile(self.start.add(at)) }
-    }
-
-    /// Writes one byte.
-    ///
-    /// # Panics
-    /// If it is not inside the mapping.
-    #[inline(always)]
-    pub fn write(&mut self, at: usize, value: u8) {
-        assert!(at < self.length);
-        // SAFETY: inside the mapping.
-        unsafe { std::ptr::write_volatile(self.start.add(at), value) }
+    /// Writes the changed pages of a file's part to the device and waits for it: flushing the view
+    /// alone hands them to the file, not to the device.
+    #[inline]
+    pub(crate) fn sync(&self, file: &File) -> io::Result<()> {
+        // SAFETY: exactly our view.
+        check(unsafe { FlushViewOfFile(self.start.cast(), self.length) } != 0)?;
+        file.sync_data()
     }
 
     /// Fills the mapping with copies of `code`, which can be executed from then on and not written;
     /// returns where the first one begins.
     pub fn execute(&mut self, code: &[u8]) -> io::Result<*const u8> {
-        for copy in 0..self.length / code.len() {
-            // SAFETY: whole copies inside the mapping, which is borrowed mutably.
-            unsafe {
-                let to = self.start.add(copy * code.len());
-                std::ptr::copy_nonoverlapping(code.as_ptr(), to, code.len());
-            }
-        }
+        self.fill(code);
         let mut before = 0;
         // SAFETY: all of our own mapping, which is not written to any more: nothing else borrows it.
         let done = unsafe {
@@ -124,9 +140,7 @@ impl Mapping {
                 &mut before,
             )
         };
-        if done == 0 {
-            return Err(io::Error::last_os_error());
-        }
+        check(done != 0)?;
         Ok(self.start)
     }
 
@@ -136,11 +150,8 @@ impl Mapping {
         let address = self.start as usize;
         let done = self.release();
         std::mem::forget(self);
-        if done {
-            Ok(address)
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        check(done)?;
+        Ok(address)
     }
 
     #[inline(always)]

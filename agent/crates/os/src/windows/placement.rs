@@ -1,5 +1,6 @@
 //! Where and with which priority this process runs: affinity masks and priority classes.
 
+use crate::call::check;
 use std::io;
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetCurrentThread, GetPriorityClass, GetProcessAffinityMask,
@@ -73,14 +74,6 @@ pub fn class() -> io::Result<u32> {
     let class = unsafe { GetPriorityClass(GetCurrentProcess()) };
     check(class != 0)?;
     Ok(class)
-}
-
-fn check(done: bool) -> io::Result<()> {
-    if done {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A process and everything that it starts, ended together: job objects.
 
+use crate::call::check;
 use std::io;
 use std::mem::size_of;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
@@ -34,9 +35,7 @@ impl Group {
         // SAFETY: no name and no security attributes; the handle is new and ours.
         let job = unsafe {
             let job = CreateJobObjectW(std::ptr::null(), std::ptr::null());
-            if job.is_null() {
-                return Err(io::Error::last_os_error());
-            }
+            check(!job.is_null())?;
             OwnedHandle::from_raw_handle(job)
         };
         let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
@@ -51,11 +50,8 @@ impl Group {
             ) != 0
                 && AssignProcessToJobObject(job.as_raw_handle(), child.as_raw_handle()) != 0
         };
-        if done {
-            Ok(Self(job))
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        check(done)?;
+        Ok(Self(job))
     }
 
     /// Ends every process of the job.

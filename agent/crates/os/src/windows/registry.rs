@@ -1,5 +1,6 @@
 //! Values and keys of the registry below HKEY_LOCAL_MACHINE: `RegGetValueW`, `RegEnumKeyExW`.
 
+use crate::call::numbered;
 use crate::filesystem::text;
 use std::io;
 use windows_sys::Win32::Foundation::ERROR_NO_MORE_ITEMS;
@@ -12,77 +13,55 @@ fn wide(text: &str) -> Vec<u16> {
     text.encode_utf16().chain([0]).collect()
 }
 
-/// A text; an error if there is none or it is another kind of value.
-pub fn string(key: &str, name: &str) -> io::Result<String> {
+/// Reads a value of a kind (RRF_*) into a buffer; the bytes that it has.
+fn read<T: Copy, const N: usize>(
+    key: &str,
+    name: &str,
+    kind: u32,
+    buffer: &mut [T; N],
+) -> io::Result<usize> {
     let (key, name) = (wide(key), wide(name));
-    let mut buffer = [0_u16; 256];
-    let mut bytes = std::mem::size_of_val(&buffer) as u32;
-    // SAFETY: both names end with NUL, and the buffer is as long as is said.
+    let mut bytes = std::mem::size_of_val(buffer) as u32;
+    // SAFETY: both names end with NUL, and the buffer is as long as is said; the callers' buffers
+    // are of whole numbers, which any bytes are.
     let status = unsafe {
         RegGetValueW(
             HKEY_LOCAL_MACHINE,
             key.as_ptr(),
             name.as_ptr(),
-            RRF_RT_REG_SZ,
+            kind,
             std::ptr::null_mut(),
             buffer.as_mut_ptr().cast(),
             &mut bytes,
         )
     };
-    match status {
-        0 => Ok(text(&buffer)),
-        error => Err(io::Error::from_raw_os_error(error as i32)),
-    }
+    numbered(status as i32)?;
+    Ok(bytes as usize)
+}
+
+/// A text; an error if there is none or it is another kind of value.
+pub fn string(key: &str, name: &str) -> io::Result<String> {
+    let mut buffer = [0_u16; 256];
+    read(key, name, RRF_RT_REG_SZ, &mut buffer)?;
+    Ok(text(&buffer))
 }
 
 /// A whole number of 32 bits.
 pub fn number(key: &str, name: &str) -> io::Result<u32> {
-    let (key, name) = (wide(key), wide(name));
-    let mut value = 0_u32;
-    let mut bytes = std::mem::size_of::<u32>() as u32;
-    // SAFETY: both names end with NUL, and the place is as long as is said.
-    let status = unsafe {
-        RegGetValueW(
-            HKEY_LOCAL_MACHINE,
-            key.as_ptr(),
-            name.as_ptr(),
-            RRF_RT_REG_DWORD,
-            std::ptr::null_mut(),
-            (&raw mut value).cast(),
-            &mut bytes,
-        )
-    };
-    match status {
-        0 => Ok(value),
-        error => Err(io::Error::from_raw_os_error(error as i32)),
-    }
+    let mut value = [0_u32];
+    read(key, name, RRF_RT_REG_DWORD, &mut value)?;
+    Ok(value[0])
 }
 
 /// Texts of a value that holds several; an error if there are none or it is another kind of value.
 pub fn strings(key: &str, name: &str) -> io::Result<Vec<String>> {
-    let (key, name) = (wide(key), wide(name));
-    let mut buffer = vec![0_u16; 4096];
-    let mut bytes = (buffer.len() * 2) as u32;
-    // SAFETY: both names end with NUL, and the buffer is as long as is said.
-    let status = unsafe {
-        RegGetValueW(
-            HKEY_LOCAL_MACHINE,
-            key.as_ptr(),
-            name.as_ptr(),
-            RRF_RT_REG_MULTI_SZ,
-            std::ptr::null_mut(),
-            buffer.as_mut_ptr().cast(),
-            &mut bytes,
-        )
-    };
-    match status {
-        0 => Ok(buffer[..(bytes as usize / 2).min(buffer.len())]
-            .split(|unit| *unit == 0)
-            .filter(|part| !part.is_empty())
-            .map(String::from_utf16_lossy)
-            .collect()),
-        error => Err(io::Error::from_raw_os_error(error as i32)),
-    }
+    let mut buffer = [0_u16; 4096];
+    let bytes = read(key, name, RRF_RT_REG_MULTI_SZ, &mut buffer)?;
+    Ok(buffer[..(bytes / 2).min(buffer.len())]
+        .split(|unit| *unit == 0)
+        .filter(|part| !part.is_empty())
+        .map(String::from_utf16_lossy)
+        .collect())
 }
 
 /// The names of the keys below a key; an error if it is not there or may not be read.
@@ -92,9 +71,7 @@ pub fn keys(key: &str) -> io::Result<Vec<String>> {
     // SAFETY: the name ends with NUL, and the place is valid to write to.
     let status =
         unsafe { RegOpenKeyExW(HKEY_LOCAL_MACHINE, path.as_ptr(), 0, KEY_READ, &mut opened) };
-    if status != 0 {
-        return Err(io::Error::from_raw_os_error(status as i32));
-    }
+    numbered(status as i32)?;
     let mut found = Vec::new();
     let status = loop {
         // A key's name has at most 255 characters.

@@ -1,6 +1,7 @@
 //! People who are logged in: `WTSEnumerateSessionsW`. Services, and programs that an SSH server starts,
 //! are in session 0.
 
+use crate::call::check;
 use std::io;
 use windows_sys::Win32::System::RemoteDesktop::{
     WTSActive, WTSEnumerateSessionsW, WTSFreeMemory, WTS_CURRENT_SERVER_HANDLE, WTS_SESSION_INFOW,
@@ -13,9 +14,7 @@ pub fn active() -> io::Result<u64> {
     // SAFETY: both places are valid to write to.
     let done =
         unsafe { WTSEnumerateSessionsW(WTS_CURRENT_SERVER_HANDLE, 0, 1, &mut list, &mut count) };
-    if done == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(done != 0)?;
     if list.is_null() {
         return Err(io::Error::other("WTSEnumerateSessions gave no list"));
     }

@@ -1,5 +1,6 @@
 //! Packages, cores, nodes and caches of the processor: `GetLogicalProcessorInformationEx`.
 
+use crate::call::check;
 use std::io;
 use windows_sys::Win32::System::SystemInformation::{
     CacheData, CacheInstruction, CacheUnified, GetLogicalProcessorInformationEx, RelationAll,
@@ -37,9 +38,7 @@ pub fn topology() -> io::Result<Topology> {
     let done = unsafe {
         GetLogicalProcessorInformationEx(RelationAll, buffer.as_mut_ptr().cast(), &mut length)
     };
-    if done == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(done != 0)?;
     let mut topology = Topology::default();
     let mut at = 0;
     while at + 8 <= length as usize {

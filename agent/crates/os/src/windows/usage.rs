@@ -1,5 +1,6 @@
 //! CPU time and page faults of this process: `GetProcessTimes`, `GetProcessMemoryInfo`.
 
+use crate::call::check;
 use std::io;
 use std::mem::size_of;
 use windows_sys::Win32::Foundation::{FILETIME, HANDLE};
@@ -35,9 +36,7 @@ pub(super) fn of(process: HANDLE) -> io::Result<(Usage, u64)> {
                 size_of::<PROCESS_MEMORY_COUNTERS>() as u32,
             ) != 0
     };
-    if !done {
-        return Err(io::Error::last_os_error());
-    }
+    check(done)?;
     let used = Usage {
         user_ns: nanoseconds(user),
         kernel_ns: nanoseconds(kernel),

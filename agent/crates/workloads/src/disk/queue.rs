@@ -13,10 +13,8 @@ use super::{entry, latency, report};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Histogram, Outcome, Reading};
 use pentathlon_os::disk::open::How;
-#[cfg(target_os = "linux")]
-use pentathlon_os::disk::uring::Queue as Ring;
-#[cfg(windows)]
-use pentathlon_os::queue::Queue as Ring;
+#[cfg(any(target_os = "linux", windows))]
+use pentathlon_os::disk::queue::Queue as Ring;
 use pentathlon_protocol::catalog::{self, Factor, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 

@@ -4,6 +4,8 @@ use super::blocks::{self, ACCESSES};
 use super::sizes;
 use super::worker_blocks::WorkerBlocks;
 use pentathlon_harness::measure::{Context, Failure, Reading};
+#[cfg(windows)]
+use pentathlon_os::region::{Pages, Region};
 use pentathlon_protocol::catalog::{self, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
@@ -202,8 +204,8 @@ fn alive() -> Result<(), Failure> {
 fn alive() -> Result<(), Failure> {
     const BYTES: usize = 64 * 4096;
     let before = totals()?;
-    pentathlon_os::mapping::Mapping::new(BYTES)
-        .and_then(|pages| pages.populate(0, BYTES))
+    Region::reserve(BYTES, Pages::Default)
+        .and_then(|mut pages| pages.touch(BYTES))
         .map_err(|e| Failure::system("taking new pages", &e))?;
     if totals()?.moved(&before, PAGE_FAULTS)? == 0 {
         return Err(Failure::Unsupported(

@@ -1,11 +1,8 @@
 //! Files by handles: `CreateFileW`, `CloseHandle`, `DeleteFileW`.
 
-use crate::outcome::{self, Ended};
-use pentathlon_code::{Files, Level};
+use pentathlon_code::Files;
 use std::ffi::c_void;
-use std::fs::File;
-use std::io;
-use std::os::windows::io::OwnedHandle;
+pub use std::os::windows::io::OwnedHandle as Owned;
 use windows_sys::Win32::Foundation::{CloseHandle, GENERIC_READ, GENERIC_WRITE, HANDLE};
 use windows_sys::Win32::Storage::FileSystem::{
     CreateFileW, DeleteFileW, FILE_ATTRIBUTE_NORMAL, FILE_FLAG_WRITE_THROUGH, FILE_SHARE_DELETE,
@@ -29,7 +26,14 @@ pub fn name(text: &str) -> Name {
     text.encode_utf16().chain([0]).collect()
 }
 
-const FILES: Files = Files {
+/// Where the name begins.
+#[inline]
+pub fn start(name: &Name) -> *const c_void {
+    assert_eq!(name.last(), Some(&0), "the name ends with NUL");
+    name.as_ptr().cast()
+}
+
+pub const FILES: Files = Files {
     open,
     close,
     remove,
@@ -65,40 +69,4 @@ unsafe extern "C" fn close(file: isize) -> i32 {
 unsafe extern "C" fn remove(name: *const c_void) -> i32 {
     // SAFETY: the caller promises a name that ends with NUL.
     i32::from(unsafe { DeleteFileW(name.cast()) } == 0)
-}
-
-/// Opens a file with exactly these flags and closes it again, so many times; how often that was done.
-#[inline]
-pub fn open_close(level: Level, operations: u64, name: &Name, flags: Flags) -> Result<u64, Ended> {
-    assert_eq!(name.last(), Some(&0), "the name ends with NUL");
-    // SAFETY: these are the system's calls, and the name lives to the end of the loop.
-    outcome::of(unsafe {
-        (level.loops.open_close)(operations, &FILES, name.as_ptr().cast(), flags)
-    })
-}
-
-/// The same, and the file is removed each time.
-#[inline]
-pub fn create_delete(
-    level: Level,
-    operations: u64,
-    name: &Name,
-    flags: Flags,
-) -> Result<u64, Ended> {
-    assert_eq!(name.last(), Some(&0), "the name ends with NUL");
-    // SAFETY: as above.
-    outcome::of(unsafe {
-        (level.loops.create_delete)(operations, &FILES, name.as_ptr().cast(), flags)
-    })
-}
-
-/// An anonymous pipe: its end to read from and its end to write to. Programs started later do not
-/// get them.
-#[inline]
-pub fn pipe() -> io::Result<(File, File)> {
-    let (from, to) = io::pipe()?;
-    Ok((
-        File::from(OwnedHandle::from(from)),
-        File::from(OwnedHandle::from(to)),
-    ))
 }

@@ -1,6 +1,7 @@
-//! The counterpart of Linux' `descendants`: here a job object ends what a process has started.
+//! The counterpart of Linux' `descendants`: on other systems like Unix only process groups keep
+//! together what a process has started; on Windows a job object ends it.
 
-/// Nothing: the job of a process has whatever it starts.
+/// Nothing: whoever is left behind becomes the child of process 1, or is in the job of the process.
 pub fn adopt() {}
 
 /// They are not.
