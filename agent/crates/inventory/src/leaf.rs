@@ -39,6 +39,14 @@ pub fn leaf_or<T: Into<Value>>(value: Option<T>, reason: &str) -> Value {
     value.map_or_else(|| unsupported(reason), Into::into)
 }
 
+/// The list, or the reason for it being empty.
+pub fn some<T>(list: Vec<T>, none: impl Into<String>) -> Reported<Vec<T>> {
+    if list.is_empty() {
+        return Err(Reason::new(none));
+    }
+    Ok(list)
+}
+
 /// The first that is reported; otherwise the reason of the first.
 pub fn first<T>(reported: impl IntoIterator<Item = Reported<T>>) -> Reported<T> {
     let mut refusal = None;

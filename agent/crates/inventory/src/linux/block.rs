@@ -1,22 +1,19 @@
 //! Block devices: what they are and how the kernel queues for them (block/queue-sysfs.rst).
 
 use super::{drivers, text};
-use crate::leaf::{first, leaf, unsupported, Reason, Reported};
+use crate::leaf::{first, leaf, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
 /// By name, all block devices that hold something: a loop device without a file and a drive without a
 /// medium have the size 0 and are left out.
-pub fn collect(source: &Source) -> Value {
-    let names = match source.names("/sys/block") {
-        Ok(names) => names,
-        Err(reason) => return unsupported(reason),
-    };
-    names
+pub fn collect(source: &Source) -> Reported<Value> {
+    let names = source.names("/sys/block")?;
+    Ok(names
         .iter()
         .filter(|name| source.number::<u64>(&format!("/sys/block/{name}/size")) != Ok(0))
         .map(|name| (name.clone(), device(source, name)))
-        .collect()
+        .collect())
 }
 
 fn device(source: &Source, name: &str) -> Value {

@@ -2,7 +2,7 @@
 //! not list them.
 
 use super::text;
-use crate::leaf::{leaf, unsupported, Reason, Reported};
+use crate::leaf::{leaf, some, unsupported, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
@@ -84,12 +84,7 @@ fn from_sysfs(source: &Source) -> Reported<Vec<Cache>> {
             merge(&mut caches, cache);
         }
     }
-    if caches.is_empty() {
-        return Err(Reason::new(
-            "/sys/devices/system/cpu/cpu*/cache lists no cache",
-        ));
-    }
-    Ok(caches)
+    some(caches, "/sys/devices/system/cpu/cpu*/cache lists no cache")
 }
 
 /// Adds a cache to the entry of its kind: the performance and efficiency cores of one processor
@@ -146,10 +141,5 @@ fn walk(source: &Source, number: u32) -> Reported<Value> {
             "source": "cpuid",
         }));
     }
-    if caches.is_empty() {
-        return Err(Reason::new(format!(
-            "CPUID leaf {number:X}h lists no cache"
-        )));
-    }
-    Ok(caches.into())
+    some(caches, format!("CPUID leaf {number:X}h lists no cache")).map(Value::from)
 }

@@ -1,30 +1,28 @@
 //! The limits that control groups set (admin-guide/cgroup-v1/, admin-guide/cgroup-v2.rst).
 
-use crate::leaf::{first, leaf, unsupported, Reason, Reported};
+use crate::leaf::{first, leaf, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 use std::rc::Rc;
 
 /// What this process and all groups above it may use: the tightest of the limits on the way to the
 /// root.
-pub fn collect(source: &Source) -> Value {
-    let groups = match Groups::read(source) {
-        Ok(groups) => groups,
-        Err(reason) => return unsupported(reason),
-    };
+pub fn collect(source: &Source) -> Reported<Value> {
+    let text = source.text("/proc/self/cgroup")?;
+    let groups = Groups { source, text };
     let quota = groups.cpu_quota();
     let limit = |reported: Reported<Option<u64>>| {
         leaf(reported.map(|limit| limit.map_or(Value::from("unlimited"), Value::from)))
     };
-    json!({
+    Ok(json!({
         "version": if groups.unified_only() { 2 } else { 1 },
         "cpu_quota_us": limit(quota.clone().map(|quota| quota.map(|(quota, _)| quota))),
         "cpu_period_us": limit(quota.map(|quota| quota.map(|(_, period)| period))),
-        "cpu_weight": leaf(groups.own("cpu", "cpu.shares", "cpu.weight")),
+        "cpu_weight": leaf(groups.own("cpu", "cpu.shares", "cpu.weight", Source::number::<u64>)),
         "memory_max_bytes": limit(groups.least("memory", "memory.limit_in_bytes", "memory.max")),
         "pids_max": limit(groups.least("pids", "pids.max", "pids.max")),
-        "cpus": leaf(groups.cpus()),
-    })
+        "cpus": leaf(groups.own("cpuset", "cpuset.cpus", "cpuset.cpus.effective", Source::string)),
+    }))
 }
 
 struct Groups<'a> {
@@ -33,12 +31,7 @@ struct Groups<'a> {
     text: Rc<str>,
 }
 
-impl<'a> Groups<'a> {
-    fn read(source: &'a Source) -> Reported<Self> {
-        let text = source.text("/proc/self/cgroup")?;
-        Ok(Self { source, text })
-    }
-
+impl Groups<'_> {
     fn unified_only(&self) -> bool {
         self.text.lines().all(|line| line.starts_with("0::"))
     }
@@ -75,14 +68,17 @@ impl<'a> Groups<'a> {
 
     /// The value of the innermost group that has the file: inside a container the path may name
     /// groups that are not mounted there.
-    fn own(&self, controller: &str, v1: &str, v2: &str) -> Reported<u64> {
+    fn own<T>(
+        &self,
+        controller: &str,
+        v1: &str,
+        v2: &str,
+        read: impl Fn(&Source, &str) -> Reported<T>,
+    ) -> Reported<T> {
         let (directories, old) = self.directories(controller)?;
         let file = if old { v1 } else { v2 };
-        first(
-            directories
-                .iter()
-                .map(|directory| self.source.number(&format!("{directory}/{file}"))),
-        )
+        let places = directories.iter();
+        first(places.map(|directory| read(self.source, &format!("{directory}/{file}"))))
     }
 
     /// The least of the limits from the group to the root.
@@ -122,20 +118,6 @@ impl<'a> Groups<'a> {
         tightest(quotas, |&(quota, period)| {
             quota as f64 / period.max(1) as f64
         })
-    }
-
-    fn cpus(&self) -> Reported<String> {
-        let (directories, old) = self.directories("cpuset")?;
-        let file = if old {
-            "cpuset.cpus"
-        } else {
-            "cpuset.cpus.effective"
-        };
-        first(
-            directories
-                .iter()
-                .map(|directory| self.source.string(&format!("{directory}/{file}"))),
-        )
     }
 }
 
@@ -184,7 +166,7 @@ mod tests {
     use pentathlon_planted::Tree;
 
     fn collected(tree: &Tree) -> Value {
-        collect(&Source::planted(tree.path(), |_, _| None))
+        collect(&Source::planted(tree.path(), |_, _| None)).unwrap()
     }
 
     #[test]

@@ -8,16 +8,10 @@ use serde_json::{json, Value};
 pub fn collect(source: &Source) -> Value {
     let directory = "/sys/devices/system/clocksource/clocksource0";
     let event = "/sys/devices/system/clockevents/clockevent0/current_device";
-    let available = source
-        .string(&format!("{directory}/available_clocksource"))
-        .map(|text| {
-            text.split_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        });
+    let available = source.text(&format!("{directory}/available_clocksource"));
     json!({
         "current": leaf(source.string(&format!("{directory}/current_clocksource"))),
-        "available": leaf(available),
+        "available": leaf(available.map(|text| super::text::words(&text))),
         "event_device": leaf(source.string(event)),
         "vdso": leaf(source.ask("getauxval(AT_SYSINFO_EHDR)", || Ok(kernel::has_vdso()))),
     })

@@ -70,11 +70,8 @@ const OPTIONS: [&str; 58] = [
     "CC_VERSION_TEXT",
 ];
 
-pub fn collect(source: &Source) -> Value {
-    let (path, text) = match read(source) {
-        Ok(found) => found,
-        Err(reason) => return unsupported(reason),
-    };
+pub fn collect(source: &Source) -> Reported<Value> {
+    let (path, text) = read(source)?;
     let mut options = Map::new();
     options.insert("source".into(), path.into());
     for name in OPTIONS {
@@ -85,7 +82,7 @@ pub fn collect(source: &Source) -> Value {
         });
         options.insert(name.into(), value);
     }
-    Value::Object(options)
+    Ok(Value::Object(options))
 }
 
 /// The configuration and where it was found.

@@ -119,23 +119,18 @@ fn list(source: &Source, name: &str) -> Reported<String> {
 }
 
 fn words(cpuinfo: &Cpuinfo, key: &str) -> Reported<Vec<String>> {
-    let value = cpuinfo.get(key)?;
-    Ok(value.split_whitespace().map(str::to_owned).collect())
+    cpuinfo.get(key).map(text::words)
 }
 
 fn bogomips(cpuinfo: &Cpuinfo) -> Reported<f64> {
     let text = first([cpuinfo.get("bogomips"), cpuinfo.get("BogoMIPS")])?;
-    text.parse::<f64>()
-        .ok()
-        .filter(|value| value.is_finite())
-        .ok_or_else(|| Reason::new("bogomips of /proc/cpuinfo is not a number"))
+    text::finite(text).ok_or_else(|| Reason::new("bogomips of /proc/cpuinfo is not a number"))
 }
 
 fn frequency(source: &Source, cpuinfo: &Cpuinfo) -> Value {
     let listed = cpuinfo.get("cpu MHz").and_then(|text| {
-        text.parse::<f64>()
-            .ok()
-            .filter(|mhz| mhz.is_finite() && *mhz > 0.0)
+        text::finite(text)
+            .filter(|mhz| *mhz > 0.0)
             .map(|mhz| (mhz * 1000.0) as u64)
             .ok_or_else(|| Reason::new("\"cpu MHz\" of /proc/cpuinfo is not a frequency"))
     });

@@ -99,25 +99,25 @@ fn provider(
 fn component(source: &Source, bus: &str, base: &str) -> Reported<String> {
     match bus {
         "pci" => {
-            let class = source.string(&format!("{base}/class"))?;
-            let code = class
-                .strip_prefix("0x")
-                .and_then(|hex| u32::from_str_radix(hex, 16).ok());
-            let code = code.ok_or_else(|| Reason::new(format!("{base}/class is no class code")))?;
+            let class = source.text(&format!("{base}/class"))?;
+            let code = hexadecimal(&class)
+                .ok_or_else(|| Reason::new(format!("{base}/class is no class code")))?;
             Ok(pci_class(code).map_or_else(|| format!("class {code:06x}"), str::to_owned))
         }
         "virtio" => {
-            let kind = source.string(&format!("{base}/device"))?;
-            let code = kind
-                .strip_prefix("0x")
-                .and_then(|hex| u32::from_str_radix(hex, 16).ok());
-            Ok(code
+            let kind = source.text(&format!("{base}/device"))?;
+            Ok(hexadecimal(&kind)
                 .and_then(virtio_kind)
                 .map_or_else(|| format!("device {kind}"), str::to_owned))
         }
         "usb" => source.string(&format!("{base}/product")),
         _ => Ok(bus.to_owned()),
     }
+}
+
+/// A number such as `0x010802`.
+fn hexadecimal(text: &str) -> Option<u32> {
+    u32::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
 /// The class codes of the PCI specification that a comparison needs.

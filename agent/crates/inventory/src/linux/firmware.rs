@@ -1,7 +1,7 @@
 //! Firmware and board (`/sys/class/dmi/id`, `/sys/firmware`). Serial numbers and UUIDs are not read.
 
 use super::smbios::{self, Module, Processor};
-use crate::leaf::{first, leaf, leaf_or, Reason, Reported};
+use crate::leaf::{first, leaf, leaf_or, some, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Map, Value};
 
@@ -26,9 +26,10 @@ pub fn collect(source: &Source) -> Value {
             ((*key).to_owned(), leaf(reported))
         })
         .collect();
-    section.insert("boot".into(), leaf(boot(source)));
+    let boot = has(source, "efi").map(|efi| if efi { "UEFI" } else { "not UEFI" });
+    section.insert("boot".into(), leaf(boot));
     section.insert("secure_boot".into(), leaf(secure_boot(source)));
-    section.insert("acpi".into(), leaf(acpi(source)));
+    section.insert("acpi".into(), leaf(has(source, "acpi")));
     section.insert("processors".into(), leaf(processors(source)));
     let model = first(
         [
@@ -41,18 +42,11 @@ pub fn collect(source: &Source) -> Value {
     Value::Object(section)
 }
 
-fn boot(source: &Source) -> Reported<&'static str> {
+/// Whether the kernel lists a part of the firmware's interface.
+fn has(source: &Source, part: &str) -> Reported<bool> {
     match source.exists("/sys/firmware") {
         false => Err(Reason::new("/sys/firmware does not exist")),
-        true if source.exists("/sys/firmware/efi") => Ok("UEFI"),
-        true => Ok("not UEFI"),
-    }
-}
-
-fn acpi(source: &Source) -> Reported<bool> {
-    match source.exists("/sys/firmware") {
-        false => Err(Reason::new("/sys/firmware does not exist")),
-        true => Ok(source.exists("/sys/firmware/acpi")),
+        true => Ok(source.exists(&format!("/sys/firmware/{part}"))),
     }
 }
 
@@ -90,10 +84,7 @@ fn processors(source: &Source) -> Reported<Vec<Value>> {
             })
         })
         .collect();
-    match processors.is_empty() {
-        true => Err(Reason::new("the firmware's tables list no processor")),
-        false => Ok(processors),
-    }
+    some(processors, "the firmware's tables list no processor")
 }
 
 /// The memory modules as the firmware describes them.
@@ -115,8 +106,5 @@ pub fn memory_modules(source: &Source) -> Reported<Vec<Value>> {
             })
         })
         .collect();
-    match modules.is_empty() {
-        true => Err(Reason::new("the firmware's tables list no memory module")),
-        false => Ok(modules),
-    }
+    some(modules, "the firmware's tables list no memory module")
 }

@@ -2,29 +2,26 @@
 //! clocks). what OpenGL and Vulkan offer is known only to a program that loads them.
 
 use super::drivers;
-use crate::leaf::{first, leaf, unsupported, Reason, Reported};
+use crate::leaf::{first, leaf, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
 pub fn collect(source: &Source) -> Value {
     json!({
-        "cards": cards(source),
+        "cards": leaf(cards(source)),
         "nvidia": leaf(source.string("/proc/driver/nvidia/version")),
         "frame_buffers": leaf(frame_buffers(source)),
     })
 }
 
-fn cards(source: &Source) -> Value {
-    let names = match source.names("/sys/class/drm") {
-        Ok(names) => names,
-        Err(reason) => return unsupported(reason),
-    };
+fn cards(source: &Source) -> Reported<Value> {
+    let names = source.names("/sys/class/drm")?;
     // card0 is a card, card0-HDMI-A-1 one of its connectors.
     let (connectors, cards): (Vec<&String>, Vec<&String>) = names
         .iter()
         .filter(|name| name.starts_with("card"))
         .partition(|name| name.contains('-'));
-    cards
+    Ok(cards
         .into_iter()
         .map(|card| {
             let own = connectors.iter().filter(|name| {
@@ -34,7 +31,7 @@ fn cards(source: &Source) -> Value {
             let displays: Vec<Value> = own.map(|name| display(source, name)).collect();
             describe(source, card, displays)
         })
-        .collect()
+        .collect())
 }
 
 fn describe(source: &Source, card: &str, displays: Vec<Value>) -> Value {

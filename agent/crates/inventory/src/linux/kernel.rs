@@ -1,10 +1,10 @@
 //! The kernel: its release, build, configuration, command line, modules and scheduler.
 
 use super::{config, text};
-use crate::leaf::{leaf, unsupported, Reason, Reported};
+use crate::leaf::{leaf, Reason, Reported};
 use crate::source::Source;
 use pentathlon_os::kernel::{self, Uname};
-use serde_json::{json, Map, Value};
+use serde_json::{json, Value};
 
 pub fn collect(source: &Source) -> Value {
     let uname = source.ask("uname(2)", || Ok(kernel::uname()));
@@ -12,7 +12,7 @@ pub fn collect(source: &Source) -> Value {
         let requested = uname.as_ref().map(|uname| field(uname).clone());
         leaf(requested.or_else(|_| source.string(file)))
     };
-    let configuration = config::collect(source);
+    let configuration = leaf(config::collect(source));
     json!({
         "name": part(|uname| &uname.name, "/proc/sys/kernel/ostype"),
         "release": part(|uname| &uname.release, "/proc/sys/kernel/osrelease"),
@@ -144,18 +144,14 @@ fn scheduler(source: &Source) -> Value {
         "sched_rt_runtime_us",
         "timer_migration",
     ];
-    let mut settings = match super::sysctl(source, "/proc/sys/kernel", &NAMES) {
-        Value::Object(settings) => settings,
-        other => Map::from_iter([("settings".to_owned(), other)]),
-    };
-    for (key, file) in [("base_slice_ns", "base_slice_ns"), ("features", "features")] {
-        let path = format!("/sys/kernel/debug/sched/{file}");
+    let mut settings = super::sysctl(source, "/proc/sys/kernel", &NAMES);
+    for key in ["base_slice_ns", "features"] {
+        let path = format!("/sys/kernel/debug/sched/{key}");
         let value = source
             .string(&path)
             .map(|text| text.parse::<u64>().map_or(text.into(), Value::from));
-        settings.insert(key.to_owned(), value.unwrap_or_else(unsupported));
+        settings[key] = leaf(value);
     }
-    let extension = source.string("/sys/kernel/sched_ext/state");
-    settings.insert("extension".to_owned(), leaf(extension));
-    Value::Object(settings)
+    settings["extension"] = leaf(source.string("/sys/kernel/sched_ext/state"));
+    settings
 }

@@ -7,9 +7,9 @@ use serde_json::{json, Map, Value};
 pub fn collect(source: &Source) -> Value {
     json!({
         "resources": leaf(resources(source)),
-        "control_group": super::cgroup::collect(source),
-        "allowed_cpus": leaf(allowed(source, "Cpus_allowed_list")),
-        "allowed_nodes": leaf(allowed(source, "Mems_allowed_list")),
+        "control_group": leaf(super::cgroup::collect(source)),
+        "allowed_cpus": leaf(super::status(source, "Cpus_allowed_list")),
+        "allowed_nodes": leaf(super::status(source, "Mems_allowed_list")),
         "autogroup_nice": leaf(autogroup_nice(source)),
         "timer_slack_ns": leaf(source.number::<u64>("/proc/self/timerslack_ns")),
         "system": super::sysctl(
@@ -35,13 +35,6 @@ fn autogroup_nice(source: &Source) -> Reported<i64> {
     text.rsplit_once("nice ")
         .and_then(|(_, nice)| nice.trim().parse().ok())
         .ok_or_else(|| Reason::new(format!("{path} has no nice value")))
-}
-
-fn allowed(source: &Source, key: &str) -> Reported<String> {
-    let status = source.text("/proc/self/status")?;
-    super::text::field(&status, key)
-        .map(str::to_owned)
-        .ok_or_else(|| Reason::new(format!("/proc/self/status has no {key}")))
 }
 
 /// `/proc/self/limits`: soft and hard limit of each resource.

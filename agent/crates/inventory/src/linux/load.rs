@@ -1,17 +1,15 @@
 //! How busy the system was when the inventory was taken.
 
-use crate::leaf::{leaf, unsupported, Reason, Reported};
+use super::text::finite;
+use crate::leaf::{leaf, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
 pub fn collect(source: &Source) -> Value {
     let average = |index: usize| {
         let text = source.text("/proc/loadavg")?;
-        let word = text
-            .split_whitespace()
-            .nth(index)
-            .and_then(|word| word.parse::<f64>().ok());
-        word.filter(|value| value.is_finite()).ok_or_else(|| {
+        let word = text.split_whitespace().nth(index);
+        word.and_then(finite).ok_or_else(|| {
             Reason::new(format!(
                 "/proc/loadavg has no number in field {}",
                 index + 1
@@ -43,9 +41,9 @@ pub fn collect(source: &Source) -> Value {
         "uptime_s": leaf(uptime(source)),
         "logged_in": leaf(logged_in(source)),
         "pressure_percent_10_s": {
-            "cpu": pressure(source, "cpu"),
-            "memory": pressure(source, "memory"),
-            "io": pressure(source, "io"),
+            "cpu": leaf(pressure(source, "cpu")),
+            "memory": leaf(pressure(source, "memory")),
+            "io": leaf(pressure(source, "io")),
         },
     })
 }
@@ -54,8 +52,7 @@ pub fn uptime(source: &Source) -> Reported<f64> {
     let text = source.text("/proc/uptime")?;
     text.split_whitespace()
         .next()
-        .and_then(|word| word.parse::<f64>().ok())
-        .filter(|seconds| seconds.is_finite())
+        .and_then(finite)
         .ok_or_else(|| Reason::new("/proc/uptime has no number"))
 }
 
@@ -86,23 +83,15 @@ pub fn logged_in(source: &Source) -> Reported<u64> {
 }
 
 /// Share of the last 10 s in which some task waited for the resource (accounting/psi.rst).
-fn pressure(source: &Source, resource: &str) -> Value {
+fn pressure(source: &Source, resource: &str) -> Reported<f64> {
     let path = format!("/proc/pressure/{resource}");
-    let text = match source.text(&path) {
-        Ok(text) => text,
-        Err(reason) => return unsupported(reason),
+    let text = source.text(&path)?;
+    let number = |line: &str| {
+        let rest = line.strip_prefix("some avg10=")?;
+        rest.split(' ').next()?.parse::<f64>().ok()
     };
     text.lines()
-        .find_map(|line| {
-            line.strip_prefix("some avg10=")?
-                .split(' ')
-                .next()?
-                .parse::<f64>()
-                .ok()
-        })
+        .find_map(number)
         .filter(|percent| percent.is_finite())
-        .map_or_else(
-            || unsupported(format_args!("{path} has no avg10")),
-            Value::from,
-        )
+        .ok_or_else(|| Reason::new(format!("{path} has no avg10")))
 }

@@ -2,7 +2,7 @@
 //! (admin-guide/mm/, admin-guide/sysctl/vm.rst).
 
 use super::text;
-use crate::leaf::{leaf, Reason, Reported};
+use crate::leaf::{leaf, some, Reason, Reported};
 use crate::source::Source;
 use pentathlon_os::kernel;
 use serde_json::{json, Map, Value};
@@ -83,14 +83,9 @@ fn transparent(source: &Source) -> Value {
 /// The sizes below a PMD that are on, where the kernel has them (Linux 6.8).
 fn smaller(source: &Source, directory: &str) -> Reported<Map<String, Value>> {
     let names = source.names(directory)?;
-    let sizes: Vec<&String> = names
-        .iter()
-        .filter(|name| name.starts_with("hugepages-"))
-        .collect();
-    if sizes.is_empty() {
-        return Err(Reason::new(format!("{directory} has no hugepages-*kB")));
-    }
-    Ok(sizes
+    let sizes = names.iter().filter(|name| name.starts_with("hugepages-"));
+    let none = format!("{directory} has no hugepages-*kB");
+    Ok(some(sizes.collect(), none)?
         .into_iter()
         .map(|name| {
             let path = format!("{directory}/{name}/enabled");
@@ -132,10 +127,7 @@ fn numa(source: &Source) -> Reported<Vec<Value>> {
             }))
         })
         .collect();
-    match nodes.is_empty() {
-        true => Err(Reason::new(format!("{directory} lists no node"))),
-        false => Ok(nodes),
-    }
+    some(nodes, format!("{directory} lists no node"))
 }
 
 fn settings(source: &Source) -> Value {

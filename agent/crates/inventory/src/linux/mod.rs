@@ -25,7 +25,7 @@ mod text;
 mod virtualization;
 
 use super::identity;
-use super::leaf::leaf;
+use super::leaf::{leaf, Reason, Reported};
 use super::source::Source;
 use serde_json::{json, Value};
 use std::path::Path;
@@ -40,12 +40,12 @@ pub fn collect(source: &Source, scratch: &Path) -> Value {
         "memory": memory::collect(source),
         "os": os::collect(source),
         "kernel": kernel::collect(source),
-        "mitigations": security::mitigations(source),
+        "mitigations": leaf(security::mitigations(source)),
         "clocksource": clocksource::collect(source),
         "virtualization": virtualization::collect(source),
         "filesystems": filesystems::collect(source, scratch),
-        "block_devices": block::collect(source),
-        "network_devices": network::devices(source),
+        "block_devices": leaf(block::collect(source)),
+        "network_devices": leaf(network::devices(source)),
         "network": network::stack(source),
         "graphics": graphics::collect(source),
         "drivers": drivers::collect(source),
@@ -55,6 +55,14 @@ pub fn collect(source: &Source, scratch: &Path) -> Value {
         "limits": limits::collect(source),
         "load": load,
     })
+}
+
+/// The text of a line of `/proc/self/status`.
+fn status(source: &Source, key: &str) -> Reported<String> {
+    let status = source.text("/proc/self/status")?;
+    text::field(&status, key)
+        .map(str::to_owned)
+        .ok_or_else(|| Reason::new(format!("/proc/self/status has no {key}")))
 }
 
 /// The settings `names` of a directory of `/proc/sys`: numbers as numbers, lists of numbers as

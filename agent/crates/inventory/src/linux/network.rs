@@ -1,8 +1,8 @@
 //! Network devices with their drivers and offloads, and the settings of the network stack.
 //! Addresses are not read: whether a device has one is all that is reported.
 
-use super::drivers;
-use crate::leaf::{leaf, unsupported, Reason, Reported};
+use super::{drivers, text::words};
+use crate::leaf::{leaf, Reason, Reported};
 use crate::source::Source;
 use pentathlon_os::ethtool::Ethtool;
 use pentathlon_os::{interface, qdisc};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const NET: &str = "/sys/class/net";
 
 /// All devices of this network namespace, by name.
-pub fn devices(source: &Source) -> Value {
+pub fn devices(source: &Source) -> Reported<Value> {
     let ask = Ask {
         ethtool: source.ask("SIOCETHTOOL", || {
             Ethtool::open()
@@ -22,13 +22,11 @@ pub fn devices(source: &Source) -> Value {
             qdisc::roots().map_err(|error| Reason::new(format!("RTM_GETQDISC failed: {error}")))
         }),
     };
-    match names(source) {
-        Ok(names) => names
-            .iter()
-            .map(|(index, name)| (name.clone(), device(source, *index, name, &ask)))
-            .collect(),
-        Err(reason) => unsupported(reason),
-    }
+    let named = |(index, name): (i32, String)| {
+        let device = device(source, index, &name, &ask);
+        (name, device)
+    };
+    Ok(names(source)?.into_iter().map(named).collect())
 }
 
 /// Index and name of each device: from `/sys`, or from the system call where that is missing.
@@ -222,13 +220,6 @@ fn hardware_address(source: &Source, name: &str) -> Reported<bool> {
 
 /// Settings of the stack, of this network namespace (networking/ip-sysctl.rst).
 pub fn stack(source: &Source) -> Value {
-    let list = |file: &str| {
-        let text = source.text(&format!("/proc/sys/net/ipv4/{file}"))?;
-        Ok(text
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect::<Vec<_>>())
-    };
     const CORE: [&str; 14] = [
         "busy_poll",
         "busy_read",
@@ -266,9 +257,10 @@ pub fn stack(source: &Source) -> Value {
         "tcp_wmem",
         "udp_mem",
     ];
+    let controls = source.text("/proc/sys/net/ipv4/tcp_available_congestion_control");
     json!({
         "congestion_control": leaf(source.string("/proc/sys/net/ipv4/tcp_congestion_control")),
-        "congestion_controls": leaf(list("tcp_available_congestion_control")),
+        "congestion_controls": leaf(controls.map(|text| words(&text))),
         "ipv6_off": leaf(source.flag("/proc/sys/net/ipv6/conf/all/disable_ipv6")),
         "core": super::sysctl(source, "/proc/sys/net/core", &CORE),
         "ipv4": super::sysctl(source, "/proc/sys/net/ipv4", &IPV4),

@@ -1,6 +1,6 @@
 //! What may slow the processor down: idle states, heat, power limits, the battery.
 
-use crate::leaf::{leaf, unsupported, Reason, Reported};
+use crate::leaf::{leaf, some, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
@@ -42,18 +42,16 @@ pub fn collect(source: &Source) -> Value {
 
 /// One entry for each name in a directory that starts with `start`.
 fn listed(source: &Source, directory: &str, start: &str, entry: impl Fn(&str) -> Value) -> Value {
-    match source.names(directory) {
-        Err(reason) => unsupported(reason),
-        Ok(names) => names
-            .iter()
-            .filter(|name| name.starts_with(start))
-            .map(|name| {
-                let mut entry = entry(&format!("{directory}/{name}"));
-                entry["name"] = name.as_str().into();
-                entry
-            })
-            .collect(),
-    }
+    let entry = |name: &String| {
+        let mut entry = entry(&format!("{directory}/{name}"));
+        entry["name"] = name.as_str().into();
+        entry
+    };
+    let list = |names: Vec<String>| -> Value {
+        let wanted = names.iter().filter(|name| name.starts_with(start));
+        wanted.map(entry).collect()
+    };
+    leaf(source.names(directory).map(list))
 }
 
 /// The idle states of the first CPU, with the time to wake from each.
@@ -71,8 +69,5 @@ fn idle_states(source: &Source) -> Reported<Vec<Value>> {
             })
         })
         .collect();
-    match states.is_empty() {
-        true => Err(Reason::new(format!("{STATES} lists no state"))),
-        false => Ok(states),
-    }
+    some(states, format!("{STATES} lists no state"))
 }

@@ -1,35 +1,22 @@
 //! Protections that cost time, and the limits of this process's rights.
 
-use super::text;
-use crate::leaf::{leaf, unsupported, Reason};
+use crate::leaf::{leaf, Reason, Reported};
 use crate::source::Source;
 use pentathlon_os::kernel;
-use serde_json::{json, Map, Value};
+use serde_json::{json, Value};
 
 /// `/sys/devices/system/cpu/vulnerabilities`: hole to what the kernel does about it.
-pub fn mitigations(source: &Source) -> Value {
+pub fn mitigations(source: &Source) -> Reported<Value> {
     let directory = "/sys/devices/system/cpu/vulnerabilities";
-    match source.names(directory) {
-        Err(reason) => unsupported(reason),
-        Ok(names) => Value::Object(
-            names
-                .into_iter()
-                .map(|name| {
-                    let reported = leaf(source.string(&format!("{directory}/{name}")));
-                    (name, reported)
-                })
-                .collect::<Map<_, _>>(),
-        ),
-    }
+    let reported = |name: String| {
+        let reported = leaf(source.string(&format!("{directory}/{name}")));
+        (name, reported)
+    };
+    Ok(source.names(directory)?.into_iter().map(reported).collect())
 }
 
 pub fn collect(source: &Source) -> Value {
-    let status = |key: &str| {
-        let status = source.text("/proc/self/status")?;
-        text::field(&status, key)
-            .map(str::to_owned)
-            .ok_or_else(|| Reason::new(format!("/proc/self/status has no {key}")))
-    };
+    let status = |key: &str| super::status(source, key);
     let sandbox = status("Seccomp").map(|mode| match mode.as_str() {
         "0" => "off".to_owned(),
         "1" => "strict".to_owned(),

@@ -45,6 +45,16 @@ pub fn bytes(text: &str) -> Option<u64> {
     number.trim().parse::<u64>().ok()?.checked_mul(factor)
 }
 
+/// The words of a text.
+pub fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The number that a text is.
+pub fn finite(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
 /// The value of a line `Key:   12 kB` of a file such as `/proc/meminfo`, in bytes where the line
 /// has a unit.
 pub fn keyed(text: &str, key: &str) -> Option<u64> {

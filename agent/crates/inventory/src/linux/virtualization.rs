@@ -65,8 +65,5 @@ fn container_signs(source: &Source) -> Reported<Vec<String>> {
 
 /// 1 in the first namespace of processes, more inside containers that see it.
 fn depth(source: &Source) -> Reported<usize> {
-    let status = source.text("/proc/self/status")?;
-    super::text::field(&status, "NSpid")
-        .map(|ids| ids.split_whitespace().count())
-        .ok_or_else(|| Reason::new("/proc/self/status has no NSpid"))
+    super::status(source, "NSpid").map(|ids| ids.split_whitespace().count())
 }
