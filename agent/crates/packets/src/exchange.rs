@@ -7,6 +7,7 @@
 
 use super::packet::{Header, Id, Kind, HEADER};
 use super::records::Recorder;
+use super::transport;
 use super::Timer;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
@@ -137,12 +138,7 @@ impl Asker {
         timer: &Timer,
         recorder: Recorder,
     ) -> io::Result<Self> {
-        let any: SocketAddr = if peer.is_ipv4() {
-            ([0; 4], 0).into()
-        } else {
-            ([0_u16; 8], 0).into()
-        };
-        let socket = UdpSocket::bind(any)?;
+        let socket = transport::any_socket(peer)?;
         socket.connect(peer)?;
         socket.set_read_timeout(Some(PERIOD))?;
         Ok(Self {

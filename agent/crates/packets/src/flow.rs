@@ -37,11 +37,6 @@ impl Protocol {
             Self::Tcp | Self::Sctp | Self::Dccp => HEADER,
         }
     }
-
-    /// Whether sender and receiver have a connection.
-    pub fn is_connected(self) -> bool {
-        matches!(self, Self::Tcp | Self::Sctp | Self::Dccp)
-    }
 }
 
 /// How packets are handed to the system; each measures another layer.

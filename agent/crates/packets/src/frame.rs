@@ -7,6 +7,14 @@ use std::net::{IpAddr, SocketAddr};
 pub const HEADERS_4: usize = 14 + 20 + 8;
 pub const HEADERS_6: usize = 14 + 40 + 8;
 
+/// Bytes of the headers of frames to an address, and the address as they have it.
+pub fn headers_to(address: IpAddr) -> (usize, Vec<u8>) {
+    match address {
+        IpAddr::V4(own) => (HEADERS_4, own.octets().to_vec()),
+        IpAddr::V6(own) => (HEADERS_6, own.octets().to_vec()),
+    }
+}
+
 const UDP: u8 = 17;
 const HOPS: u8 = 64;
 

@@ -19,15 +19,15 @@ const NETWORK: usize = 60;
 
 /// The numbers of a version of ICMP.
 #[derive(Debug, Clone, Copy)]
-struct Version {
-    request: u8,
-    reply: u8,
+pub struct Version {
+    pub request: u8,
+    pub reply: u8,
     /// A raw socket hands out the header of IP too (ip(7)), and leaves the checksum to its user.
     bare: bool,
 }
 
 impl Version {
-    fn of(address: IpAddr) -> Self {
+    pub fn of(address: IpAddr) -> Self {
         if address.is_ipv4() {
             Self {
                 request: 8,
@@ -43,7 +43,7 @@ impl Version {
         }
     }
 
-    fn socket(address: IpAddr, kind: Type) -> io::Result<Socket> {
+    pub fn socket(address: IpAddr, kind: Type) -> io::Result<Socket> {
         let (domain, protocol) = if address.is_ipv4() {
             (Domain::IPV4, Protocol::ICMPV4)
         } else {
@@ -52,15 +52,15 @@ impl Version {
         Socket::new(domain, kind, Some(protocol))
     }
 
-    /// What follows the header of ICMP, and its type.
-    fn open(self, packet: &[u8], raw: bool) -> Option<(u8, &[u8])> {
+    /// What follows the header of ICMP, if that is of this type.
+    pub fn open(self, packet: &[u8], raw: bool, kind: u8) -> Option<&[u8]> {
         let start = if raw && self.bare {
             usize::from(packet.first()? & 0xf) * 4
         } else {
             0
         };
         let message = packet.get(start..)?;
-        Some((*message.first()?, message.get(HEADER..)?))
+        (*message.first()? == kind).then(|| message.get(HEADER..))?
     }
 }
 
@@ -127,14 +127,9 @@ impl Requests {
     /// Hands over what the replies carry, until `over`.
     pub fn replies(mut self, take: &mut dyn FnMut(&[u8]), over: &AtomicBool) -> io::Result<()> {
         let (version, raw) = (self.version, self.raw);
-        read(
-            &mut self.socket,
-            over,
-            &mut |packet| match version.open(packet, raw) {
-                Some((kind, data)) if kind == version.reply => take(data),
-                _ => {}
-            },
-        )
+        read(&mut self.socket, over, |packet| {
+            version.open(packet, raw, version.reply).map(&mut *take);
+        })
     }
 }
 
@@ -167,14 +162,9 @@ impl Listener {
     /// Hands over what the requests carry, until `over`.
     pub fn requests(mut self, take: &mut dyn FnMut(&[u8]), over: &AtomicBool) -> io::Result<()> {
         let version = self.version;
-        read(
-            &mut self.socket,
-            over,
-            &mut |packet| match version.open(packet, true) {
-                Some((kind, data)) if kind == version.request => take(data),
-                _ => {}
-            },
-        )
+        read(&mut self.socket, over, |packet| {
+            version.open(packet, true, version.request).map(&mut *take);
+        })
     }
 }
 
@@ -188,7 +178,7 @@ fn raw_socket(address: IpAddr) -> io::Result<Socket> {
     })
 }
 
-fn read(socket: &mut Socket, over: &AtomicBool, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+fn read(socket: &mut Socket, over: &AtomicBool, mut take: impl FnMut(&[u8])) -> io::Result<()> {
     socket.set_read_timeout(Some(PATIENCE))?;
     let mut packet = vec![0; NETWORK + HEADER + LONGEST + 1];
     loop {
@@ -230,16 +220,17 @@ mod tests {
         assert_eq!(message[4..8], [1, 2, 0, 5]);
         let mut whole = vec![0x46; 24];
         whole.extend_from_slice(&message);
-        let (kind, data) = requests.version.open(&whole, true).unwrap();
-        assert_eq!(kind, requests.version.request);
+        let version = requests.version;
+        let data = version.open(&whole, true, version.request).unwrap();
+        assert_eq!(version.open(&whole, true, version.reply), None);
         assert_eq!(Header::read(data).unwrap().sequence, 0x1_0005);
-        assert_eq!(requests.version.open(&whole[..28], true), None);
+        assert_eq!(version.open(&whole[..28], true, version.request), None);
     }
 
     #[test]
     fn version_six_has_no_network_header() {
         let version = Version::of("::1".parse().unwrap());
         let message = [129, 0, 0, 0, 0, 0, 0, 0, 9];
-        assert_eq!(version.open(&message, true), Some((129, &[9][..])));
+        assert_eq!(version.open(&message, true, 129), Some(&[9][..]));
     }
 }

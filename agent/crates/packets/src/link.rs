@@ -5,13 +5,14 @@ use super::flow::SendFlow;
 use super::frame::{Ends, Template, HEADERS_4, HEADERS_6};
 use super::model::Model;
 use super::packet::LONGEST;
+use super::transport;
 use super::tx::unsupported;
 use pentathlon_os::ethtool::Ethtool;
 use pentathlon_os::packet::FrameSocket;
 use pentathlon_os::socket::set;
 use pentathlon_os::{interface, route};
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -54,8 +55,7 @@ impl Link {
                 "the interface {name} is no Ethernet device, and frames need one"
             ))
         })?;
-        let headers = if peer.is_ipv4() { HEADERS_4 } else { HEADERS_6 };
-        check_size(&name, size, headers)?;
+        check_size(&name, size, peer)?;
         let destination_link = neighbour(peer, hop)?;
         let ends = Ends {
             source_link,
@@ -84,8 +84,7 @@ pub fn segment(socket: &UdpSocket, flow: &SendFlow) -> io::Result<usize> {
     };
     let peer = socket.peer_addr()?;
     let name = name(route::to(peer.ip())?.interface)?;
-    let headers = if peer.is_ipv4() { HEADERS_4 } else { HEADERS_6 };
-    check_size(&name, &flow.size, headers)?;
+    check_size(&name, &flow.size, peer)?;
     let ethtool = Ethtool::open()?;
     // A device without a driver is loopback.
     let is_virtual = match ethtool.driver(&name) {
@@ -107,7 +106,8 @@ pub fn segment(socket: &UdpSocket, flow: &SendFlow) -> io::Result<usize> {
 }
 
 /// Frames are not fragmented: the largest known packet must fit.
-fn check_size(name: &str, size: &Model, headers: usize) -> io::Result<()> {
+fn check_size(name: &str, size: &Model, peer: SocketAddr) -> io::Result<()> {
+    let headers = if peer.is_ipv4() { HEADERS_4 } else { HEADERS_6 };
     let most = interface::mtu_bytes(name)?;
     let longest = match *size {
         Model::Constant { value } => value,
@@ -127,12 +127,7 @@ fn check_size(name: &str, size: &Model, headers: usize) -> io::Result<()> {
 
 /// The link address of the next hop; the kernel is made to request it.
 fn neighbour(peer: SocketAddr, hop: route::Hop) -> io::Result<[u8; 6]> {
-    let any: SocketAddr = if peer.is_ipv4() {
-        (Ipv4Addr::UNSPECIFIED, 0).into()
-    } else {
-        (Ipv6Addr::UNSPECIFIED, 0).into()
-    };
-    let knock = UdpSocket::bind(any)?;
+    let knock = transport::any_socket(peer)?;
     for _ in 0..TRIES {
         if let Some(address) = route::link_address(hop)? {
             return Ok(address);

@@ -142,36 +142,36 @@ impl Receiver {
         socket: &UdpSocket,
         over: &AtomicBool,
     ) -> io::Result<()> {
-        set_waiting(flow, socket)?;
         let mut packet = vec![0; LONGEST + 1];
-        loop {
+        until_over(flow, socket, over, || {
             // Only who answers has to know the sender.
-            let came = match flow.role {
+            let (length, from) = match flow.role {
                 Role::Echo => socket
                     .recv_from(&mut packet)
-                    .map(|(n, from)| (n, Some(from))),
-                _ => socket.recv(&mut packet).map(|n| (n, None)),
+                    .map(|(n, from)| (n, Some(from)))?,
+                _ => (socket.recv(&mut packet)?, None),
             };
-            match came {
-                Ok((length, from)) => {
+            let now = self.timer.now_ns();
+            let ours = self.take(now, &packet[..length]);
+            if let Some(from) = from.filter(|_| ours) {
+                mark_as_echo(&mut packet[..length]);
+                // An echo that finds no room is lost like any other packet.
+                socket.send_to(&packet[..length], from).ok();
+            }
+            Ok(ours)
+        })
+    }
+
+    /// Takes what an ordinary socket has, which does not wait.
+    #[cfg(target_os = "linux")]
+    pub(super) fn take_passed(&mut self, socket: &UdpSocket, packet: &mut [u8]) -> io::Result<()> {
+        loop {
+            match socket.recv(packet) {
+                Ok(length) => {
                     let now = self.timer.now_ns();
-                    let ours = self.take(now, &packet[..length]);
-                    if let Some(from) = from.filter(|_| ours) {
-                        mark_as_echo(&mut packet[..length]);
-                        // An echo that finds no room is lost like any other packet.
-                        socket.send_to(&packet[..length], from).ok();
-                    }
-                    // Where others flood the port it is never quiet.
-                    if !ours && over.load(Ordering::Relaxed) {
-                        return Ok(());
-                    }
+                    self.take(now, &packet[..length]);
                 }
-                Err(error) if is_quiet(&error) => {
-                    if over.load(Ordering::Relaxed) {
-                        return Ok(());
-                    }
-                    std::hint::spin_loop();
-                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
                 Err(error) => return Err(error),
             }
@@ -312,12 +312,41 @@ impl Receiver {
     }
 }
 
-/// Lets the socket wait as the flow requests.
-pub(super) fn set_waiting(flow: &ReceiveFlow, socket: &UdpSocket) -> io::Result<()> {
+/// Reads from the flow's socket, which waits as the flow requests, until `over`; `read` gives
+/// whether what came was the flow's.
+#[inline]
+pub(super) fn until_over(
+    flow: &ReceiveFlow,
+    socket: &UdpSocket,
+    over: &AtomicBool,
+    mut read: impl FnMut() -> io::Result<bool>,
+) -> io::Result<()> {
     if flow.spinning {
-        socket.set_nonblocking(true)
+        socket.set_nonblocking(true)?;
     } else {
-        socket.set_read_timeout(Some(PATIENCE))
+        socket.set_read_timeout(Some(PATIENCE))?;
+    }
+    loop {
+        match read() {
+            Ok(ours) => {
+                // Where others flood the port it is never quiet.
+                if !ours && over.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+            }
+            Err(error) if is_quiet(&error) => {
+                if over.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                std::hint::spin_loop();
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::ConnectionRefused | ErrorKind::Interrupted
+                ) => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! the receiver `ring`.
 
 use super::batch::Batch;
-use super::frame::{Template, HEADERS_4, HEADERS_6};
+use super::frame::{headers_to, Template};
 use super::link::Link;
 use super::live::{interface_of, readers, refused};
 use super::model::Model;
@@ -106,10 +106,7 @@ pub struct XskRx {
 impl XskRx {
     pub fn open(socket: UdpSocket) -> io::Result<Self> {
         let own = socket.local_addr()?;
-        let (headers, address) = match own {
-            SocketAddr::V4(own) => (HEADERS_4, own.ip().octets().to_vec()),
-            SocketAddr::V6(own) => (HEADERS_6, own.ip().octets().to_vec()),
-        };
+        let (headers, address) = headers_to(own.ip());
         let interface = interface_of(own.ip())?;
         let xsk = Xsk::open(interface, 0, false).map_err(refused("an AF_XDP socket"))?;
         let sockets =
@@ -267,17 +264,7 @@ impl Receiver {
                 self.take(now, payload.unwrap_or_default());
             });
             // What came by another queue went to the stack.
-            loop {
-                match rx.socket.recv(&mut passed) {
-                    Ok(length) => {
-                        let now = self.timer.now_ns();
-                        self.take(now, &passed[..length]);
-                    }
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
-                    Err(error) => return Err(error),
-                }
-            }
+            self.take_passed(&rx.socket, &mut passed)?;
             if last {
                 let dropped = rx.xsk.dropped()?;
                 self.lose(dropped);

@@ -6,12 +6,12 @@
 
 use super::flow::{ReceiveFlow, Role};
 use super::packet::LONGEST;
-use super::receive::{is_quiet, mark_as_echo, set_waiting, Receiver, PATIENCE};
+use super::receive::{mark_as_echo, until_over, Receiver, PATIENCE};
 use super::records::Recorder;
 use super::Timer;
 use pentathlon_os::poll::{self, Ready};
 use pentathlon_os::stamps;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,41 +39,23 @@ impl Receiver {
         mut heard: Recorder,
         over: &AtomicBool,
     ) -> io::Result<()> {
-        set_waiting(flow, socket)?;
         let mut packet = vec![0; LONGEST + 1];
-        loop {
-            match stamps::receive(socket.as_fd(), &mut packet) {
-                Ok(came) => {
-                    let now = self.timer.now_ns();
-                    let header = self.taken(now, &packet[..came.length]);
-                    if let (Some(header), Some(stamp)) = (header, came.stamp_ns) {
-                        if let Some(time) = on_timer(&self.timer, stamp) {
-                            heard.record(header.sequence, time, 0, came.length as u16, 0);
-                        }
-                    }
-                    if header.is_some() && flow.role == Role::Echo {
-                        mark_as_echo(&mut packet[..came.length]);
-                        came.from
-                            .and_then(|from| socket.send_to(&packet[..came.length], from).ok());
-                    }
-                    if header.is_none() && over.load(Ordering::Relaxed) {
-                        break;
-                    }
+        until_over(flow, socket, over, || {
+            let came = stamps::receive(socket.as_fd(), &mut packet)?;
+            let now = self.timer.now_ns();
+            let header = self.taken(now, &packet[..came.length]);
+            if let (Some(header), Some(stamp)) = (header, came.stamp_ns) {
+                if let Some(time) = on_timer(&self.timer, stamp) {
+                    heard.record(header.sequence, time, 0, came.length as u16, 0);
                 }
-                Err(error) if is_quiet(&error) => {
-                    if over.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    std::hint::spin_loop();
-                }
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        ErrorKind::ConnectionRefused | ErrorKind::Interrupted
-                    ) => {}
-                Err(error) => return Err(error),
             }
-        }
+            if header.is_some() && flow.role == Role::Echo {
+                mark_as_echo(&mut packet[..came.length]);
+                came.from
+                    .and_then(|from| socket.send_to(&packet[..came.length], from).ok());
+            }
+            Ok(header.is_some())
+        })?;
         heard.finish();
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::flow::Protocol;
 use super::tx::unsupported;
 use socket2::{Domain, Socket, Type};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// Numbers of the protocols (IANA, protocol-numbers).
 const SCTP: i32 = 132;
@@ -34,6 +34,15 @@ pub fn socket(protocol: Protocol, address: SocketAddr) -> io::Result<Socket> {
             error
         }
     })
+}
+
+/// A socket for datagrams to a peer, at a port that the system chooses.
+pub fn any_socket(peer: SocketAddr) -> io::Result<UdpSocket> {
+    let any: IpAddr = match peer {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    UdpSocket::bind((any, 0))
 }
 
 /// Messages leave when they are due and do not wait to fill a packet with the next one (RFC 896).

@@ -6,7 +6,7 @@
 //! reaches the guard in each of these cases.
 
 use super::home::{Home, Refused};
-use super::supervisor::own_program;
+use super::supervisor::{own_program, spawn_in_group};
 use pentathlon_harness::{Emitter, Scratch};
 use pentathlon_os::descendants;
 use pentathlon_os::parent;
@@ -126,12 +126,7 @@ fn try_guard(orders: &Orders) -> io::Result<u8> {
     for variable in ["TMPDIR", "TMP", "TEMP"] {
         command.env(variable, scratch.path());
     }
-    process::own_group(&mut command);
-    let mut child = command.spawn()?;
-    let group = Group::of(&child).inspect_err(|_| {
-        child.kill().ok();
-        child.wait().ok();
-    })?;
+    let (mut child, group) = spawn_in_group(command)?;
     let group = Arc::new(Mutex::new(Some(group)));
     let closed = feed(&mut child, rest, Arc::clone(&group));
     process::wait_for_end(&mut child)?;

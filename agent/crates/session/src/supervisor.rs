@@ -369,6 +369,17 @@ pub(super) fn own_program() -> io::Result<PathBuf> {
     })
 }
 
+/// Starts a program in a process group of its own.
+pub(super) fn spawn_in_group(mut command: Command) -> io::Result<(Child, Group)> {
+    process::own_group(&mut command);
+    let mut child = command.spawn()?;
+    let group = Group::of(&child).inspect_err(|_| {
+        child.kill().ok();
+        child.wait().ok();
+    })?;
+    Ok((child, group))
+}
+
 /// Starts the workload's program as a worker, in a process group of its own.
 pub(super) fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
     let mut command = Command::new(program_for(&assignment.task)?);
@@ -377,13 +388,8 @@ pub(super) fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit());
-    process::own_group(&mut command);
-    let mut child = command.spawn()?;
     // Before it has its assignment, so that nothing that it starts can escape.
-    let group = Group::of(&child).inspect_err(|_| {
-        child.kill().ok();
-        child.wait().ok();
-    })?;
+    let (mut child, group) = spawn_in_group(command)?;
     let mut input = child.stdin.take().expect("stdin is piped");
     input.write_all(&line_of(assignment)?)?;
     // A worker without a gate needs no more, and sees the end of its input.

@@ -160,25 +160,4 @@ impl Command {
         }
         Ok(())
     }
-
-    pub fn trial(&self) -> &str {
-        match self {
-            Self::Listen(Listen { trial, .. })
-            | Self::Send(Send { trial, .. })
-            | Self::Finish { trial, .. }
-            | Self::Capture { trial, .. }
-            | Self::Captured { trial }
-            | Self::Fetch { trial } => trial,
-            Self::Address { .. }
-            | Self::Clock { .. }
-            | Self::Forward { .. }
-            | Self::Tune(_)
-            | Self::Start { .. }
-            | Self::Order { .. }
-            | Self::Stop { .. }
-            | Self::Perform { .. }
-            | Self::Set { .. }
-            | Self::Quit {} => "",
-        }
-    }
 }

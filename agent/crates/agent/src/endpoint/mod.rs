@@ -81,6 +81,19 @@ pub fn serve() -> i32 {
             .and_then(|command| command.check().map(|()| command));
         let answered = match command {
             Ok(Command::Quit {}) => break,
+            Ok(Command::Listen(listen)) => out.of_trial(&listen.trial, trials.listen(&listen)),
+            Ok(Command::Send(send)) => out.of_trial(&send.trial, trials.send(&send)),
+            Ok(Command::Finish { trial, quiet_ms }) => {
+                out.of_trial(&trial, trials.finish(&trial, quiet_ms))
+            }
+            Ok(Command::Fetch { trial }) => out.records(&trial, trials.take_records(&trial)),
+            Ok(Command::Address {
+                interface,
+                addresses,
+            }) => out.of_trial(
+                "",
+                link::address(&interface, &addresses).map_err(Refusal::from),
+            ),
             Ok(Command::Start { job, what }) => out.answer(jobs.start(&job, what)),
             Ok(Command::Order { job, order }) => out.answer(jobs.order(&job, order)),
             Ok(Command::Stop { job }) => out.answer(jobs.stop(&job)),
@@ -101,7 +114,6 @@ pub fn serve() -> i32 {
             Ok(Command::Perform { program, timeout_s }) => {
                 out.answer(program::perform(&program, timeout_s))
             }
-            Ok(command) => obey(command, &mut trials, &mut out),
             Err(error) => {
                 let reason = format!("the command is not right: {error}");
                 out.failure(None, &reason.into())
@@ -140,35 +152,6 @@ fn command_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
     Ok((!text.is_empty()).then_some(text))
 }
 
-fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<()> {
-    let trial = command.trial().to_owned();
-    let outcome = match command {
-        Command::Listen(listen) => trials.listen(&listen),
-        Command::Send(send) => trials.send(&send),
-        Command::Finish { trial, quiet_ms } => trials.finish(&trial, quiet_ms),
-        Command::Fetch { trial } => return out.records(&trial, trials.take_records(&trial)),
-        Command::Address {
-            interface,
-            addresses,
-        } => link::address(&interface, &addresses).map_err(Refusal::from),
-        Command::Start { .. }
-        | Command::Order { .. }
-        | Command::Stop { .. }
-        | Command::Clock { .. }
-        | Command::Forward { .. }
-        | Command::Tune(_)
-        | Command::Capture { .. }
-        | Command::Captured { .. }
-        | Command::Perform { .. }
-        | Command::Set { .. }
-        | Command::Quit {} => unreachable!("handled by the caller"),
-    };
-    match outcome {
-        Ok(answer) => out.event(&answer),
-        Err(refusal) => out.failure(Some(&trial), &refusal),
-    }
-}
-
 /// Standard output: events as lines, and records as bytes after the line that announces them.
 struct Output {
     /// All times of an endpoint are its timer's, those of its events too.
@@ -182,6 +165,14 @@ impl Output {
         serde_json::to_writer(&mut out, &Answered { answer, t_ns })?;
         out.write_all(b"\n")?;
         out.flush()
+    }
+
+    /// The answer to a command that belongs to a trial.
+    fn of_trial(&mut self, trial: &str, outcome: Result<Answer, Refusal>) -> io::Result<()> {
+        match outcome {
+            Ok(answer) => self.event(&answer),
+            Err(refusal) => self.failure(Some(trial), &refusal),
+        }
     }
 
     /// The answer to a command that belongs to no trial.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -77,8 +77,8 @@ impl Running {
         };
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let stated = [
-            std::thread::spawn(move || tail(out.map(Stream::Out))),
-            std::thread::spawn(move || tail(err.map(Stream::Err))),
+            std::thread::spawn(move || tail(out)),
+            std::thread::spawn(move || tail(err)),
         ];
         if let Some(mut stdin) = child.stdin.take() {
             let input = program.input.clone();
@@ -119,24 +119,15 @@ impl Drop for Running {
     }
 }
 
-enum Stream {
-    Out(ChildStdout),
-    Err(ChildStderr),
-}
-
 /// The end of what a stream brings.
-fn tail(stream: Option<Stream>) -> Vec<u8> {
+fn tail(stream: Option<impl Read>) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut buffer = [0; 4096];
     let Some(mut stream) = stream else {
         return kept;
     };
     loop {
-        let read = match &mut stream {
-            Stream::Out(out) => out.read(&mut buffer),
-            Stream::Err(err) => err.read(&mut buffer),
-        };
-        match read {
+        match stream.read(&mut buffer) {
             Ok(0) | Err(_) => return kept,
             Ok(count) => kept.extend_from_slice(&buffer[..count]),
         }

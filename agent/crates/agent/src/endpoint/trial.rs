@@ -218,12 +218,7 @@ impl Trials {
                 .thread
                 .join()
                 .map_err(|_| format!("the receiver of flow {flow} panicked"))?;
-            let record_bytes = self.written(trial, flow, "received", receiving.writer)?;
-            flows.push(Flow {
-                counts: received,
-                flow,
-                record_bytes,
-            });
+            flows.push(self.counted(trial, flow, "received", received, receiving.writer)?);
             if let Some(stamps) = receiving.stamps {
                 self.written(trial, flow, "heard", stamps)?;
             }
@@ -266,17 +261,13 @@ impl Trials {
         let _away = cpus.map(|(_, others)| Away::on(others));
         let peer = SocketAddr::new(send.exchange.address, send.exchange.port);
         let (recorder, exchange_writer) = self.recorder(&send.trial, 0, Kind::Exchange)?;
-        let mut asker = Asker::open(session, peer, &self.timer, recorder)
-            .map_err(|e| format!("no clock exchange with {peer}: {e}"))?;
+        let silent = |e: io::Error| format!("no clock exchange with {peer}: {e}");
+        let mut asker = Asker::open(session, peer, &self.timer, recorder).map_err(silent)?;
         // Before the first packet the path has answered, and the clocks are known best.
-        asker
-            .row()
-            .map_err(|e| format!("no clock exchange with {peer}: {e}"))?;
+        asker.row().map_err(silent)?;
         let length = |flow: &SendFlow| ((flow.start_s + flow.duration_s) * 1e9) as u64;
         let length_ns = send.flows.iter().map(length).max().unwrap_or(0);
-        let (start_ns, announced) = asker
-            .announce(length_ns)
-            .map_err(|e| format!("no clock exchange with {peer}: {e}"))?;
+        let (start_ns, announced) = asker.announce(length_ns).map_err(silent)?;
         let (meter, teller) = Meter::start(self.timer);
         let span = Span {
             start_ns,
@@ -325,12 +316,7 @@ impl Trials {
         let mut flows = Vec::new();
         for (flow, sent, writer) in ran {
             let sent = sent.map_err(|_| format!("the sender of flow {flow} panicked"))??;
-            let record_bytes = self.written(&send.trial, flow, "sent", writer)?;
-            flows.push(Flow {
-                counts: sent,
-                flow,
-                record_bytes,
-            });
+            flows.push(self.counted(&send.trial, flow, "sent", sent, writer)?);
         }
         std::thread::sleep(Duration::from_millis(send.quiet_ms));
         over.store(true, Ordering::Relaxed);
@@ -339,12 +325,7 @@ impl Trials {
             let received = thread
                 .join()
                 .map_err(|_| format!("the reader of flow {flow}'s echoes panicked"))?;
-            let record_bytes = self.written(&send.trial, flow, "echoes", writer)?;
-            back.push(Flow {
-                counts: received,
-                flow,
-                record_bytes,
-            });
+            back.push(self.counted(&send.trial, flow, "echoes", received, writer)?);
         }
         for (flow, thread, writer) in departures {
             thread
@@ -354,11 +335,9 @@ impl Trials {
             self.written(&send.trial, flow, "left", writer)?;
         }
         let answered = match asking.join() {
-            Ok(Ok(mut asker)) => match asker.row() {
-                Ok(()) => Ok(asker.finish()),
-                Err(error) => Err(error.to_string()),
-            },
-            Ok(Err(error)) => Err(error.to_string()),
+            Ok(asked) => asked
+                .and_then(|mut asker| asker.row().map(|()| asker.finish()))
+                .map_err(|error| error.to_string()),
             Err(_) => Err("the clock exchange panicked".to_owned()),
         };
         let exchange = match answered {
@@ -429,6 +408,22 @@ impl Trials {
         let path = self.scratch.join(name);
         Recorder::open(flow, kind, &path)
             .map_err(|e| format!("the records of flow {flow} cannot be kept: {e}"))
+    }
+
+    /// What one end of a flow counted, once its records are written.
+    fn counted<T>(
+        &mut self,
+        trial: &str,
+        flow: u32,
+        kind: &'static str,
+        counts: T,
+        writer: Writer,
+    ) -> Result<Flow<T>, String> {
+        Ok(Flow {
+            counts,
+            flow,
+            record_bytes: self.written(trial, flow, kind, writer)?,
+        })
     }
 
     /// Waits for a writer and notes its file; how many bytes that has.

@@ -43,74 +43,55 @@ pub struct Arrival {
 
 /// Receives one datagram and the kernel's time of its arrival.
 pub fn receive(socket: BorrowedFd<'_>, packet: &mut [u8]) -> io::Result<Arrival> {
-    let mut control = [0_u64; CONTROL_WORDS];
-    let mut length = 0;
-    let mut stamp_ns = None;
     // SAFETY: the storage is that of a socket address of any family; the kernel writes its length.
-    let ((), from) = unsafe {
+    let (found, from) = unsafe {
         SockAddr::try_init(|name, name_length| {
-            let (got, _) = call(socket, packet, &mut control, name.cast(), 0, &mut |part| {
-                if let Part::Stamp(ns) = part {
-                    stamp_ns = Some(ns);
-                }
-            })
-            .map(|(got, named)| {
-                *name_length = named;
-                (got, named)
-            })?;
-            length = got;
-            Ok(())
+            let found = call(socket, packet, name.cast(), 0)?;
+            *name_length = found.name_length;
+            Ok(found)
         })
     }?;
     Ok(Arrival {
-        length,
+        length: found.length,
         from: from.as_socket(),
-        stamp_ns,
+        stamp_ns: found.stamp_ns,
     })
 }
 
 /// The next time of sending: the datagram's number from 0, and ns since 1970. None if there is no
 /// further one now; never waits.
 pub fn departure(socket: BorrowedFd<'_>) -> io::Result<Option<(u32, u64)>> {
-    let mut control = [0_u64; CONTROL_WORDS];
-    let (mut number, mut stamp) = (None, None);
     let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
-    let outcome = call(
-        socket,
-        &mut [],
-        &mut control,
-        std::ptr::null_mut(),
-        flags,
-        &mut |part| match part {
-            Part::Stamp(ns) => stamp = Some(ns),
-            Part::Number(of) => number = Some(of),
-        },
-    );
-    match outcome {
-        Ok(_) => Ok(Some((
-            number.unwrap_or(u32::MAX),
-            stamp.unwrap_or_default(),
+    match call(socket, &mut [], std::ptr::null_mut(), flags) {
+        Ok(found) => Ok(Some((
+            found.number.unwrap_or(u32::MAX),
+            found.stamp_ns.unwrap_or_default(),
         ))),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// What a control message says.
-enum Part {
-    Stamp(u64),
-    Number(u32),
+/// A datagram, and what its control messages say.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Bytes of the datagram, and of the name.
+    pub length: usize,
+    name_length: libc::socklen_t,
+    /// The kernel's time, ns since 1970.
+    pub stamp_ns: Option<u64>,
+    /// The number of the datagram that was sent.
+    number: Option<u32>,
 }
 
-/// recvmsg(2). Returns the bytes of the datagram and of the name.
-fn call(
+/// recvmsg(2). `name` is null, or a whole sockaddr_storage.
+pub(super) fn call(
     socket: BorrowedFd<'_>,
     packet: &mut [u8],
-    control: &mut [u64; CONTROL_WORDS],
     name: *mut libc::c_void,
     flags: libc::c_int,
-    each: &mut dyn FnMut(Part),
-) -> io::Result<(usize, libc::socklen_t)> {
+) -> io::Result<Found> {
+    let mut control = [0_u64; CONTROL_WORDS];
     let mut part = libc::iovec {
         iov_base: packet.as_mut_ptr().cast(),
         iov_len: packet.len(),
@@ -120,7 +101,7 @@ fn call(
     header.msg_iov = &raw mut part;
     header.msg_iovlen = 1;
     header.msg_control = control.as_mut_ptr().cast();
-    header.msg_controllen = size_of_val(control) as _;
+    header.msg_controllen = size_of_val(&control) as _;
     header.msg_name = name;
     if !name.is_null() {
         header.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
@@ -128,7 +109,11 @@ fn call(
     // SAFETY: every pointer is to memory of the length beside it that outlives the call; a name, if
     // there is one, is a whole sockaddr_storage.
     let got = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags) };
-    let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
+    let mut found = Found {
+        length: usize::try_from(got).map_err(|_| io::Error::last_os_error())?,
+        name_length: header.msg_namelen,
+        ..Found::default()
+    };
     // SAFETY: the kernel has filled in the header; CMSG_FIRSTHDR and CMSG_NXTHDR stay within what
     // it says, and the data of each message is read unaligned and only as far as it is long.
     unsafe {
@@ -137,14 +122,13 @@ fn call(
             let data = libc::CMSG_DATA(message);
             let long = (*message).cmsg_len as usize - (data as usize - message as usize);
             match ((*message).cmsg_level, (*message).cmsg_type) {
-                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING)
+                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING | libc::SCM_TIMESTAMPNS)
                     if long >= size_of::<libc::timespec>() =>
                 {
                     let time = data.cast::<libc::timespec>().read_unaligned();
                     if time.tv_sec > 0 {
-                        each(Part::Stamp(
-                            time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64,
-                        ));
+                        let ns = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+                        found.stamp_ns = Some(ns);
                     }
                 }
                 (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)
@@ -152,7 +136,7 @@ fn call(
                 {
                     let error = data.cast::<libc::sock_extended_err>().read_unaligned();
                     if error.ee_origin == ORIGIN_TIMESTAMPING {
-                        each(Part::Number(error.ee_data));
+                        found.number = Some(error.ee_data);
                     }
                 }
                 _ => {}
@@ -160,7 +144,7 @@ fn call(
             message = libc::CMSG_NXTHDR(&raw const header, message);
         }
     }
-    Ok((got, header.msg_namelen))
+    Ok(found)
 }
 
 #[cfg(test)]

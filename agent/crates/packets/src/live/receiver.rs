@@ -4,7 +4,7 @@ use super::age::Ages;
 use super::programs;
 use super::readers::{self, receiving};
 use super::{check_order_of_bytes, clock_offset, refused};
-use crate::frame::{HEADERS_4, HEADERS_6};
+use crate::frame::headers_to;
 use crate::link;
 use crate::packet::Id;
 use crate::receive::Receiver;
@@ -12,8 +12,8 @@ use crate::tx::unsupported;
 use pentathlon_os::bpf::{Array, Program};
 use pentathlon_os::ethtool::Ethtool;
 use pentathlon_os::route;
-use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::io;
+use std::net::{IpAddr, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -58,10 +58,7 @@ impl XdpRx {
         let state = Array::new(1, receiving::WORDS).map_err(refused("a shared map"))?;
         let slots =
             Array::new(1, SLOTS * receiving::SLOT_WORDS).map_err(refused("a shared map"))?;
-        let (headers, address) = match own {
-            SocketAddr::V4(own) => (HEADERS_4, own.ip().octets().to_vec()),
-            SocketAddr::V6(own) => (HEADERS_6, own.ip().octets().to_vec()),
-        };
+        let (headers, address) = headers_to(own.ip());
         let interface = interface_of(own.ip())?;
         let program = Program::load(&readers::receiver(&readers::Receiving {
             state: state.number(),
@@ -139,17 +136,7 @@ impl Receiver {
                 }
             }
             // What the program passed on is foreign, or came in a form that it leaves alone.
-            loop {
-                match rx.socket.recv(&mut passed) {
-                    Ok(length) => {
-                        let now = self.timer.now_ns();
-                        self.take(now, &passed[..length]);
-                    }
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
-                    Err(error) => return Err(error),
-                }
-            }
+            self.take_passed(&rx.socket, &mut passed)?;
             if last {
                 self.add_foreign(state[receiving::FOREIGN].load(Ordering::Relaxed));
                 self.lose(state[receiving::ASTRAY].load(Ordering::Relaxed));

@@ -4,7 +4,9 @@
 use super::unsupported;
 use super::Answer;
 #[cfg(target_os = "linux")]
-use serde_json::{json, Value};
+use pentathlon_inventory::leaf::{leaf, leaf_or, Reason};
+#[cfg(target_os = "linux")]
+use serde_json::json;
 
 #[cfg(windows)]
 pub fn record() -> Answer {
@@ -28,14 +30,8 @@ pub fn record() -> Answer {
         outcome: "done",
         reason: None,
         detail: json!({
-            "software": match software {
-                Ok(value) => value,
-                Err(reason) => json!({ "unsupported": reason }),
-            },
-            "last_update_unix_s": updated.map_or_else(
-                || json!({ "unsupported": "no package database is here" }),
-                Value::from,
-            ),
+            "software": leaf(software.map_err(Reason::new)),
+            "last_update_unix_s": leaf_or(updated, "no package database is here"),
             "learns_from_use": linux::learns(std::path::Path::new("/proc")),
         }),
     }
@@ -68,27 +64,16 @@ mod linux {
                 names.filter(|name| name != "ALPM_DB_VERSION").collect(),
             )
         } else {
-            return ("rpm", rpm()?).into_list();
+            ("rpm", rpm()?)
         };
         found.sort();
-        (manager, found).into_list()
-    }
-
-    trait IntoList {
-        fn into_list(self) -> Result<Value, String>;
-    }
-
-    impl IntoList for (&str, Vec<String>) {
-        fn into_list(self) -> Result<Value, String> {
-            let (manager, packages) = self;
-            Ok(json!({
-                "manager": manager,
-                "count": packages.len(),
-                // Equal hashes: equal packages in equal versions.
-                "fnv1a": format!("{:016x}", fnv1a(packages.join("\n").as_bytes())),
-                "packages": packages,
-            }))
-        }
+        Ok(json!({
+            "manager": manager,
+            "count": found.len(),
+            // Equal hashes: equal packages in equal versions.
+            "fnv1a": format!("{:016x}", fnv1a(found.join("\n").as_bytes())),
+            "packages": found,
+        }))
     }
 
     /// 64-bit FNV-1a (Fowler, Noll, Vo) over bytes.
@@ -133,12 +118,8 @@ mod linux {
         if !output.status.success() {
             return Err(format!("rpm -qa ended with {}", output.status));
         }
-        let mut found: Vec<String> = String::from_utf8_lossy(&output.stdout)
-            .lines()
-            .map(str::to_owned)
-            .collect();
-        found.sort();
-        Ok(found)
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(text.lines().map(str::to_owned).collect())
     }
 
     /// When a package was last installed, updated or removed, in seconds since 1970.

@@ -3,6 +3,7 @@
 //! registry, where an ordinary user may read it.
 
 use super::Answer;
+use pentathlon_inventory::leaf::{leaf, Reason};
 use pentathlon_os::{registry, system};
 use serde_json::{json, Map, Value};
 
@@ -40,10 +41,7 @@ const COMPONENTS: [(&str, &str); 7] = [
 ];
 
 pub fn record() -> Answer {
-    let or = |value: Result<Value, String>| match value {
-        Ok(value) => value,
-        Err(reason) => json!({ "unsupported": reason }),
-    };
+    let or = |value: Result<Value, String>| leaf(value.map_err(Reason::new));
     Answer {
         outcome: "done",
         reason: None,

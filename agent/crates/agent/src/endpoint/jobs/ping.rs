@@ -3,7 +3,9 @@
 use super::Outcome;
 use crate::endpoint::answer::{Pinged, Yield};
 use pentathlon_harness::clock::monotonic_ns;
-use socket2::{Domain, Protocol, Socket, Type};
+use pentathlon_packets::frame;
+use pentathlon_packets::icmp::Version;
+use socket2::{Socket, Type};
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,9 +13,6 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Types of a request and of its reply, by version of the Internet Protocol.
-const ECHO_4: (u8, u8) = (8, 0);
-const ECHO_6: (u8, u8) = (128, 129);
 /// ICMP header and 56 bytes, as ping(8).
 const LENGTH: usize = 64;
 /// How long the last reply is waited for.
@@ -30,11 +29,9 @@ pub fn start(
         .map_err(|e| format!("echo requests cannot be sent to {peer}: {e}"))?;
     let over = Arc::clone(over);
     let period_ns = period_ms.max(1) * 1_000_000;
-    let kinds = if peer.is_ipv4() { ECHO_4 } else { ECHO_6 };
-    // A raw socket of version 4 gives the Internet header too; one of version 6 never does.
-    let header = raw && peer.is_ipv4();
+    let form = (Version::of(peer), raw);
     Ok(std::thread::spawn(move || {
-        ask(socket, (kinds, header), period_ns, &over)
+        ask(socket, form, period_ns, &over)
             .map(Yield::Ping)
             .map_err(|e| e.to_string())
     }))
@@ -42,18 +39,14 @@ pub fn start(
 
 /// The ping socket of icmp(7) where this user may have one, else a raw one.
 fn open(peer: IpAddr) -> io::Result<(Socket, bool)> {
-    let (domain, protocol) = match peer {
-        IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
-        IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6),
-    };
-    match Socket::new(domain, Type::DGRAM, Some(protocol)) {
+    match Version::socket(peer, Type::DGRAM) {
         Ok(socket) => Ok((socket, false)),
-        Err(_) => Ok((Socket::new(domain, Type::RAW, Some(protocol))?, true)),
+        Err(_) => Ok((Version::socket(peer, Type::RAW)?, true)),
     }
 }
 
-/// Types of request and reply, and whether what comes begins with the Internet header.
-type Form = ((u8, u8), bool);
+/// The version of ICMP, and whether the socket is a raw one.
+type Form = (Version, bool);
 
 fn ask(mut socket: Socket, form: Form, period_ns: u64, over: &AtomicBool) -> io::Result<Pinged> {
     // Told apart from other programs' by the random part: the kernel sets the identifier itself.
@@ -76,7 +69,7 @@ fn ask(mut socket: Socket, form: Form, period_ns: u64, over: &AtomicBool) -> io:
             sent.push(monotonic_ns());
             round_trips.push(None);
             // A request that finds no room is lost like any other packet.
-            socket.send(&request(form.0 .0, mark, number)).ok();
+            socket.send(&request(form.0.request, mark, number)).ok();
             due += period_ns;
         }
         let next = end.unwrap_or(due).saturating_sub(monotonic_ns());
@@ -115,37 +108,19 @@ fn request(kind: u8, mark: u64, number: u64) -> [u8; LENGTH] {
     packet[6..8].copy_from_slice(&(number as u16).to_be_bytes());
     packet[8..16].copy_from_slice(&mark.to_be_bytes());
     packet[16..24].copy_from_slice(&number.to_be_bytes());
-    let sum = checksum(&packet);
-    packet[2..4].copy_from_slice(&sum.to_be_bytes());
+    // The Internet checksum (RFC 1071).
+    let check = frame::fold(frame::sum(&packet)) ^ 0xffff;
+    packet[2..4].copy_from_slice(&check.to_ne_bytes());
     packet
 }
 
 /// The number of the request that a packet replies to; none if it replies to none of ours.
-fn reply(packet: &[u8], form: Form, mark: u64) -> Option<u64> {
-    let ((_, expected), has_header) = form;
-    // The first byte of an Internet header states its length in words.
-    let header = if has_header {
-        usize::from(packet.first()? & 0xf) * 4
-    } else {
-        0
-    };
-    let packet = packet.get(header..)?;
+fn reply(packet: &[u8], (version, raw): Form, mark: u64) -> Option<u64> {
+    let data = version.open(packet, raw, version.reply)?;
     let eight = |at: usize| -> Option<u64> {
-        Some(u64::from_be_bytes(packet.get(at..at + 8)?.try_into().ok()?))
+        Some(u64::from_be_bytes(data.get(at..at + 8)?.try_into().ok()?))
     };
-    (*packet.first()? == expected && eight(8)? == mark).then(|| eight(16))?
-}
-
-/// The Internet checksum (RFC 1071).
-fn checksum(bytes: &[u8]) -> u16 {
-    let mut sum: u32 = bytes
-        .chunks(2)
-        .map(|pair| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |&b| u32::from(b)))
-        .sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
+    (eight(0)? == mark).then(|| eight(8))?
 }
 
 #[cfg(test)]
@@ -154,29 +129,35 @@ mod tests {
 
     #[test]
     fn a_packet_with_its_checksum_sums_to_zero() {
-        let packet = request(ECHO_4.0, 0x1234_5678_9abc_def0, 7);
-        assert_eq!(checksum(&packet), 0);
+        let sum = |bytes: &[u8]| frame::fold(frame::sum(bytes));
+        assert_eq!(sum(&request(8, 0x1234_5678_9abc_def0, 7)), 0xffff);
         // RFC 1071, section 3: the words 0001 f203 f4f5 f6f7 sum to ddf2.
         let example = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
-        assert_eq!(checksum(&example), !0xddf2);
+        assert_eq!(sum(&example).to_ne_bytes(), [0xdd, 0xf2]);
     }
 
     #[test]
     fn only_replies_with_our_mark_count() {
-        for kinds in [ECHO_4, ECHO_6] {
-            let mut packet = request(kinds.0, 9, 3);
+        for peer in ["127.0.0.1", "::1"] {
+            let version = Version::of(peer.parse().unwrap());
+            let mut packet = request(version.request, 9, 3);
             assert_eq!(
-                reply(&packet, (kinds, false), 9),
+                reply(&packet, (version, false), 9),
                 None,
                 "a request is no reply"
             );
-            packet[0] = kinds.1;
-            assert_eq!(reply(&packet, (kinds, false), 9), Some(3));
-            assert_eq!(reply(&packet, (kinds, false), 8), None);
-            let mut whole = vec![0x45; 20];
+            packet[0] = version.reply;
+            assert_eq!(reply(&packet, (version, false), 9), Some(3));
+            assert_eq!(reply(&packet, (version, false), 8), None);
+            // A raw socket of version 4 gives the Internet header too; one of version 6 never does.
+            let mut whole = match peer {
+                "::1" => Vec::new(),
+                _ => vec![0x45; 20],
+            };
             whole.extend_from_slice(&packet);
-            assert_eq!(reply(&whole, (kinds, true), 9), Some(3));
-            assert_eq!(reply(&whole[..30], (kinds, true), 9), None);
+            assert_eq!(reply(&whole, (version, true), 9), Some(3));
+            whole.truncate(whole.len() - 50);
+            assert_eq!(reply(&whole, (version, true), 9), None);
         }
     }
 }
