@@ -57,19 +57,11 @@ pub struct Send {
 pub struct Probe {
     socket: UdpSocket,
     request: Request,
-    sent: u64,
-    refused: u64,
-    foreign: u64,
-    unstamped: u64,
-    /// How late probes left, ns: the latest of all.
-    latest_ns: u64,
-    /// Sequence, time of sending on the sender's clock, time of arrival on this one's.
-    came: Vec<(u64, u64, u64)>,
-    answers: Vec<(u64, u64, u64)>,
+    found: Probed,
 }
 
 /// What probes found out.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Probed {
     pub sent: u64,
@@ -112,13 +104,7 @@ impl Probe {
         Ok(Self {
             socket,
             request,
-            sent: 0,
-            refused: 0,
-            foreign: 0,
-            unstamped: 0,
-            latest_ns: 0,
-            came: Vec::new(),
-            answers: Vec::new(),
+            found: Probed::default(),
         })
     }
 
@@ -127,15 +113,7 @@ impl Probe {
         timer_slack::set(1).ok();
         self.work(over)
             .map_err(|e| format!("probing ended early: {e}"))?;
-        Ok(Probed {
-            sent: self.sent,
-            refused: self.refused,
-            foreign: self.foreign,
-            unstamped: self.unstamped,
-            latest_ns: self.latest_ns,
-            came: self.came,
-            answers: self.answers,
-        })
+        Ok(self.found)
     }
 
     fn work(&mut self, over: &AtomicBool) -> io::Result<()> {
@@ -144,8 +122,8 @@ impl Probe {
         while !over.load(Ordering::Relaxed) {
             self.receive(&mut packet)?;
             let due_ns = self.request.send.as_ref().and_then(|send| {
-                (self.sent + self.refused < send.count).then(|| {
-                    let periods = (self.sent + self.refused).saturating_mul(send.period_ns);
+                (self.sequence() < send.count).then(|| {
+                    let periods = self.sequence().saturating_mul(send.period_ns);
                     start_ns
                         .saturating_add(send.after_ns)
                         .saturating_add(periods)
@@ -153,7 +131,7 @@ impl Probe {
             });
             let now_ns = monotonic_ns();
             if due_ns.is_some_and(|due_ns| due_ns <= now_ns) {
-                self.latest_ns = self.latest_ns.max(now_ns - due_ns.unwrap_or(now_ns));
+                self.found.latest_ns = self.found.latest_ns.max(now_ns - due_ns.unwrap_or(now_ns));
                 self.send();
                 continue;
             }
@@ -170,13 +148,18 @@ impl Probe {
         Ok(())
     }
 
+    /// That of the next probe.
+    fn sequence(&self) -> u64 {
+        self.found.sent + self.found.refused
+    }
+
     fn send(&mut self) {
         let Some(send) = &self.request.send else {
             return;
         };
         let mut packet = vec![0; send.size_bytes];
         let kind = if send.answer { QUESTION } else { DATA };
-        let sequence = self.sent + self.refused;
+        let sequence = self.sequence();
         write(
             &mut packet,
             self.request.mark,
@@ -185,8 +168,8 @@ impl Probe {
             kind,
         );
         match self.socket.send(&packet) {
-            Ok(_) => self.sent += 1,
-            Err(_) => self.refused += 1,
+            Ok(_) => self.found.sent += 1,
+            Err(_) => self.found.refused += 1,
         }
     }
 
@@ -195,15 +178,15 @@ impl Probe {
         while let Some((length, stamp)) = stamp::receive(self.socket.as_fd(), buffer)? {
             let now_ns = monotonic_ns();
             let age_ns = stamp.and_then(|stamp| realtime_ns().checked_sub(stamp));
-            self.unstamped += u64::from(age_ns.is_none());
+            self.found.unstamped += u64::from(age_ns.is_none());
             let came_ns = now_ns - age_ns.unwrap_or(0).min(now_ns);
             let Some((sequence, sent_ns, kind)) = read(&buffer[..length], self.request.mark) else {
-                self.foreign += 1;
+                self.found.foreign += 1;
                 continue;
             };
             match kind {
-                ANSWER => self.answers.push((sequence, sent_ns, came_ns)),
-                _ => self.came.push((sequence, sent_ns, came_ns)),
+                ANSWER => self.found.answers.push((sequence, sent_ns, came_ns)),
+                _ => self.found.came.push((sequence, sent_ns, came_ns)),
             }
             if kind == QUESTION {
                 buffer[HEADER - 1] = ANSWER;

@@ -249,24 +249,16 @@ impl<'a> Context<'a> {
         let after = self.counters.after();
         let elapsed_ns = self.clock.elapsed_ns(from, to);
         let checksum = body.verify(operations, returned)?;
-        let metric = self.workload.metric(metric);
-        self.emitter.push(&Event::Sample(Box::new(Sample {
-            workload: self.workload.id,
-            index: self.index,
-            metric: metric.id,
+        let reading = Reading {
+            metric: self.workload.metric(metric).id,
             case: case.clone(),
-            unit: metric.unit,
-            direction: metric.direction,
-            phase,
-            process: self.process,
-            iteration,
             // A first batch can end within one tick of the clock, and a rate has to be a number.
             value: quantity.value(operations, elapsed_ns.max(SHORTEST_NS)),
-            batch: operations,
-            elapsed_ns: elapsed_ns as u64,
-            checksum: format!("{checksum:#x}"),
-            counters: after.delta(&before),
-        })));
+            operations,
+            elapsed_ns,
+            checksum,
+        };
+        self.outcome(reading.into(), phase, iteration, &after.delta(&before));
         Ok(elapsed_ns)
     }
 
