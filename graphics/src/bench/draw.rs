@@ -24,6 +24,23 @@ impl Drawing {
         Self { scene, first: None }
     }
 
+    /// One whose first operation is drawn, and the picture that it ends with. That operation compiles
+    /// shaders; it is looked at and not timed.
+    ///
+    /// # Errors
+    /// As [`Drawing::operation`] and [`Drawing::judge_first`].
+    pub fn begun(
+        gpu: &Gpu,
+        canvas: &Canvas,
+        scene: Box<dyn Scene>,
+        wanted: Wanted,
+    ) -> Result<(Self, Picture), Failure> {
+        let mut drawing = Self::new(scene);
+        gpu.guarded(|| drawing.operation(gpu, canvas, 1))??;
+        let picture = drawing.judge_first(gpu, canvas, wanted)?;
+        Ok((drawing, picture))
+    }
+
     /// Frames of one operation: all that the scene goes through before it shows the same again.
     pub fn frames(&self) -> u32 {
         self.scene.period()

@@ -6,9 +6,8 @@ use crate::gpu::{canvas::Canvas, choose, describe, Gpu};
 use crate::scene::Entry;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Semantics};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub const CHECKSUM: &str =
     "amount of geometry or data of the scene, the same on every system; the \
@@ -29,16 +28,8 @@ impl Workload for Single {
     fn describe(&self) -> catalog::Workload {
         let entry = self.0;
         let (factor, choices) = entry.factor;
-        let mut all = vec![Parameter {
-            name: factor,
-            kind: Type::Texts,
-            default: json!(choices),
-            unit: None,
-            minimum: None,
-            maximum: None,
-            choices: Some(choices.to_vec()),
-            description: "the cases that are drawn",
-        }];
+        let cases = parameters::cases(factor, choices.to_vec(), "the cases that are drawn");
+        let mut all = vec![cases];
         all.extend(parameters::common());
         catalog::Workload {
             id: entry.id,
@@ -139,10 +130,7 @@ impl Single {
         })?;
         let canvas = gpu.guarded(|| Canvas::shown(gpu, wanted.order.width, wanted.order.height))?;
         let scene = gpu.guarded(|| (self.0.make)(gpu, &canvas, wanted.order, choice))??;
-        let mut drawing = Drawing::new(scene);
-        // The first frame compiles shaders; it is looked at and not timed.
-        gpu.guarded(|| drawing.operation(gpu, &canvas, 1))??;
-        let picture = drawing.judge_first(gpu, &canvas, wanted)?;
+        let (drawing, picture) = Drawing::begun(gpu, &canvas, scene, wanted)?;
         let (width, height, jpeg) = picture.shown();
         context.picture(case, width, height, jpeg);
         let units = drawing.scene.units() * f64::from(drawing.frames());

@@ -18,6 +18,18 @@ const SEED: u64 = 2011;
 /// Values of the parameter `surface`.
 const SURFACES: [&str; 2] = ["offscreen", "window"];
 
+/// Which of the cases of a workload are drawn: all of them where nothing is requested.
+pub fn cases(
+    name: &'static str,
+    choices: Vec<&'static str>,
+    description: &'static str,
+) -> Parameter {
+    Parameter {
+        choices: Some(choices.clone()),
+        ..parameter(name, Type::Texts, json!(choices), None, None, description)
+    }
+}
+
 /// The parameters that all of them have.
 pub fn common() -> Vec<Parameter> {
     vec![

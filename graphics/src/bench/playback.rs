@@ -8,7 +8,7 @@ use crate::scene::VIDEO;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Type};
+use pentathlon_protocol::catalog::{self, parameter, Direction, Factor, Metric, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::time::Duration;
@@ -20,16 +20,14 @@ const RUNS: u32 = 2;
 
 impl Workload for Playback {
     fn describe(&self) -> catalog::Workload {
-        let mut all = vec![Parameter {
-            name: "fps",
-            kind: Type::Integers,
-            default: json!([60]),
-            unit: Some("frames/s"),
-            minimum: Some(1.0),
-            maximum: Some(1000.0),
-            choices: None,
-            description: "frames that are due in a second",
-        }];
+        let mut all = vec![parameter(
+            "fps",
+            Type::Integers,
+            json!([60]),
+            Some("frames/s"),
+            Some((1.0, 1000.0)),
+            "frames that are due in a second",
+        )];
         all.extend(parameters::common());
         catalog::Workload {
             id: "graphics.playback",
@@ -39,25 +37,15 @@ impl Workload for Playback {
                       drawn, or shown in the window, only when the next is due already is dropped.",
             source: "martinovic2012 §4.1, Tab. 7 (PCMark05 WMV video playback)",
             parameters: all,
-            factors: vec![Factor {
-                name: "fps",
-                title: "frames due",
-                unit: Some("frames/s"),
-                scale: "linear",
-            }],
+            factors: vec![Factor::new("fps", "frames due", Some("frames/s"), "linear")],
             metrics: vec![
-                Metric {
-                    id: "dropped",
-                    title: "Frames dropped",
-                    unit: "%",
-                    direction: Direction::Lower,
-                },
-                Metric {
-                    id: "shown",
-                    title: "Frames shown in time",
-                    unit: "frames/s",
-                    direction: Direction::Higher,
-                },
+                Metric::new("dropped", "Frames dropped", "%", Direction::Lower),
+                Metric::new(
+                    "shown",
+                    "Frames shown in time",
+                    "frames/s",
+                    Direction::Higher,
+                ),
             ],
             checksum: CHECKSUM,
             semantics: SEMANTICS,
@@ -85,9 +73,7 @@ impl Workload for Playback {
         })?;
         let canvas = gpu.guarded(|| Canvas::shown(&gpu, order.width, order.height))?;
         let scene = gpu.guarded(|| (VIDEO.make)(&gpu, &canvas, order, VIDEO.factor.1[0]))??;
-        let mut drawing = Drawing::new(scene);
-        gpu.guarded(|| drawing.operation(&gpu, &canvas, 1))??;
-        let picture = drawing.judge_first(&gpu, &canvas, wanted)?;
+        let (mut drawing, picture) = Drawing::begun(&gpu, &canvas, scene, wanted)?;
         let (width, height, jpeg) = picture.shown();
         for fps in requested.integers("fps") {
             let case = Case::new().with("fps", fps);

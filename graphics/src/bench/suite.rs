@@ -8,9 +8,8 @@ use crate::scene::{Model, Viewset, VIEWSETS, WAYS};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Type};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric};
 use pentathlon_protocol::Case;
-use serde_json::json;
 
 pub struct Suite;
 
@@ -24,16 +23,8 @@ const COMPOSITE: &str = "composite";
 impl Workload for Suite {
     fn describe(&self) -> catalog::Workload {
         let names: Vec<&'static str> = VIEWSETS.iter().map(|viewset| viewset.name).collect();
-        let mut all = vec![Parameter {
-            name: "viewset",
-            kind: Type::Texts,
-            default: json!(names),
-            unit: None,
-            minimum: None,
-            maximum: None,
-            choices: Some(names),
-            description: "the models that are drawn",
-        }];
+        let viewsets = parameters::cases("viewset", names, "the models that are drawn");
+        let mut all = vec![viewsets];
         all.extend(parameters::common());
         catalog::Workload {
             id: "graphics.viewset",
@@ -84,9 +75,7 @@ impl Workload for Suite {
         let mut place = viewsets_start();
         for viewset in VIEWSETS {
             if requested.texts("viewset").contains(&viewset.name) {
-                let case = Case::new()
-                    .with("viewset", viewset.name)
-                    .with("test", COMPOSITE);
+                let case = of_test(viewset, COMPOSITE);
                 if let Err(failure) = measure(context, &gpu, Wanted { order, place }, viewset) {
                     context.fail(Some(&case), &failure);
                 }
@@ -95,6 +84,11 @@ impl Workload for Suite {
         }
         Ok(())
     }
+}
+
+/// The case of one test of a viewset, or of the composite of all of them.
+fn of_test(viewset: &Viewset, test: &str) -> Case {
+    Case::new().with("viewset", viewset.name).with("test", test)
 }
 
 fn measure(
@@ -112,17 +106,14 @@ fn measure(
             place: wanted.place + number,
             ..wanted
         };
-        let mut drawing = Drawing::new(gpu.guarded(|| model.scene(gpu, way))?);
-        gpu.guarded(|| drawing.operation(gpu, &canvas, 1))??;
-        let picture = drawing.judge_first(gpu, &canvas, wanted)?;
+        let scene = gpu.guarded(|| model.scene(gpu, way))?;
+        let (drawing, picture) = Drawing::begun(gpu, &canvas, scene, wanted)?;
         let (width, height, jpeg) = picture.shown();
-        let case = Case::new().with("viewset", viewset.name).with("test", way);
+        let case = of_test(viewset, way);
         context.picture(&case, width, height, jpeg);
         drawings.push((drawing, case));
     }
-    let case = Case::new()
-        .with("viewset", viewset.name)
-        .with("test", COMPOSITE);
+    let case = of_test(viewset, COMPOSITE);
     context.rounds(&case, |clock, wanted_ns| {
         round(gpu, &canvas, viewset, &mut drawings, clock, wanted_ns)
     });
@@ -178,9 +169,7 @@ fn round(
         });
     }
     let rates: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
-    let case = Case::new()
-        .with("viewset", viewset.name)
-        .with("test", COMPOSITE);
+    let case = of_test(viewset, COMPOSITE);
     for (metric, value) in [
         ("composite", geometric(&rates, &viewset.weights)),
         ("of_total_time", harmonic(&rates, &viewset.weights)),

@@ -10,11 +10,12 @@ use win32 as system;
 #[cfg(all(unix, not(target_vendor = "apple")))]
 use x11 as system;
 
+use super::parameters::cases;
 use crate::gpu::window::Window;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::time::Duration;
@@ -50,28 +51,18 @@ impl Workload for Windows {
                       blended with the backdrop's, and closed: windows that are never composed do \
                       not count.",
             source: "martinovic2012 §4.1, Tab. 7, Tab. 14 (PCMark05 transparent windows)",
-            parameters: vec![Parameter {
-                name: "window",
-                kind: Type::Texts,
-                default: json!(KINDS),
-                unit: None,
-                minimum: None,
-                maximum: None,
-                choices: Some(KINDS.to_vec()),
-                description: "the windows that are opened",
-            }],
-            factors: vec![Factor {
-                name: "window",
-                title: "windows",
-                unit: None,
-                scale: "category",
-            }],
-            metrics: vec![Metric {
-                id: "rate",
-                title: "Windows opened, composed and closed",
-                unit: "windows/s",
-                direction: Direction::Higher,
-            }],
+            parameters: vec![cases(
+                "window",
+                KINDS.to_vec(),
+                "the windows that are opened",
+            )],
+            factors: vec![Factor::category("window", "windows")],
+            metrics: vec![Metric::new(
+                "rate",
+                "Windows opened, composed and closed",
+                "windows/s",
+                Direction::Higher,
+            )],
             checksum: "sum of the blended colours that were seen, by window",
             semantics: Semantics {
                 linux: "X11 with a compositing manager; without one windows are not blended, and \

@@ -159,6 +159,19 @@ pub fn texture(
     })
 }
 
+/// Sends all texels of a texture of one level; `row`: bytes from one line of them to the next.
+#[inline]
+pub fn send(gpu: &Gpu, texture: &wgpu::Texture, data: &[u8], row: u32) {
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(row),
+        rows_per_image: None,
+    };
+    let whole = texture.size();
+    gpu.queue
+        .write_texture(texture.as_image_copy(), data, layout, whole);
+}
+
 /// A depth buffer, which a shader can read too.
 pub fn depth(gpu: &Gpu, width: u32, height: u32) -> wgpu::Texture {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;

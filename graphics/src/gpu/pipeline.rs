@@ -225,6 +225,11 @@ pub fn sampler(gpu: &Gpu, repeat: bool, linear: bool) -> wgpu::Sampler {
     })
 }
 
+/// An opaque colour.
+pub fn color(r: f64, g: f64, b: f64) -> wgpu::Color {
+    wgpu::Color { r, g, b, a: 1.0 }
+}
+
 /// A pass over a colour target and, if there is one, a depth buffer; both are cleared if `clear`.
 pub fn pass<'a>(
     encoder: &'a mut wgpu::CommandEncoder,

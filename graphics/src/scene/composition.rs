@@ -2,8 +2,8 @@
 //! blended over what lies below it, and goes.
 
 use super::{Entry, Order, Scene, COMMON};
-use crate::gpu::canvas::{texture, Canvas, FORMAT};
-use crate::gpu::pipeline::{bind, pass, sampler, shader, textures, uniform, Draw};
+use crate::gpu::canvas::{send, texture, Canvas, FORMAT};
+use crate::gpu::pipeline::{bind, color, pass, sampler, shader, textures, uniform, Draw};
 use crate::gpu::Gpu;
 use crate::shape::Random;
 use glam::Vec4;
@@ -90,16 +90,7 @@ impl Scene for Composition {
             .iter()
             .map(|(place, data)| {
                 let shown = texture(gpu, SIDE, SIDE, FORMAT, usage);
-                gpu.queue.write_texture(
-                    shown.as_image_copy(),
-                    data,
-                    wgpu::TexelCopyBufferLayout {
-                        offset: 0,
-                        bytes_per_row: Some(SIDE * 4),
-                        rows_per_image: None,
-                    },
-                    shown.size(),
-                );
+                send(gpu, &shown, data, SIDE * 4);
                 let view = shown.create_view(&Default::default());
                 let place = uniform(gpu, *place);
                 let mut resources = textures(&self.smooth, [&view]);
@@ -107,12 +98,7 @@ impl Scene for Composition {
                 bind(gpu, &self.pipeline, 0, &resources)
             })
             .collect();
-        let desk = wgpu::Color {
-            r: 0.16,
-            g: 0.3,
-            b: 0.42,
-            a: 1.0,
-        };
+        let desk = color(0.16, 0.3, 0.42);
         let mut pass = pass(encoder, Some(&canvas.view), None, Some(desk));
         pass.set_pipeline(&self.pipeline);
         for group in &groups {

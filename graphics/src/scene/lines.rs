@@ -1,7 +1,7 @@
 //! Lines of pictures sent from the processor's memory to the graphics memory.
 
 use super::{Entry, Order, Scene};
-use crate::gpu::canvas::Canvas;
+use crate::gpu::canvas::{send, texture, Canvas, FORMAT};
 use crate::gpu::Gpu;
 use crate::shape::Random;
 use pentathlon_harness::measure::Failure;
@@ -57,13 +57,7 @@ fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Box<dy
         width: canvas.width,
         height: canvas.height,
         pictures,
-        staging: crate::gpu::canvas::texture(
-            gpu,
-            canvas.width,
-            lines,
-            crate::gpu::canvas::FORMAT,
-            usage,
-        ),
+        staging: texture(gpu, canvas.width, lines, FORMAT, usage),
         next: 0,
     }))
 }
@@ -81,16 +75,7 @@ impl Scene for Lines {
         let round = self.next / self.blocks();
         let picture = &mut self.pictures[(round % 2) as usize];
         picture[0] = self.next as u8;
-        gpu.queue.write_texture(
-            self.staging.as_image_copy(),
-            picture,
-            wgpu::TexelCopyBufferLayout {
-                offset: 0,
-                bytes_per_row: Some(self.width * 4),
-                rows_per_image: None,
-            },
-            self.staging.size(),
-        );
+        send(gpu, &self.staging, picture, self.width * 4);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 
 use super::{eye::eye, Entry, Order, Scene, COMMON};
 use crate::gpu::canvas::{texture, Canvas};
-use crate::gpu::pipeline::{bind, pass, shader, uniform, Depth, Draw};
+use crate::gpu::pipeline::{bind, color, pass, shader, uniform, Depth, Draw};
 use crate::gpu::Gpu;
 use glam::{Vec3, Vec4};
 use pentathlon_harness::measure::Failure;
@@ -177,12 +177,7 @@ impl Scene for Particles {
             self.write(encoder, to, &self.step, &self.halves[1 - to].moving);
         }
         self.number += 1;
-        let night = wgpu::Color {
-            r: 0.01,
-            g: 0.01,
-            b: 0.03,
-            a: 1.0,
-        };
+        let night = color(0.01, 0.01, 0.03);
         let mut pass = pass(
             encoder,
             Some(&canvas.view),

@@ -3,7 +3,7 @@
 mod clip;
 
 use super::{Entry, Order, Scene, COMMON};
-use crate::gpu::canvas::{texture, Canvas};
+use crate::gpu::canvas::{send, texture, Canvas};
 use crate::gpu::pipeline::{bind, pass, sampler, shader, textures, Draw};
 use crate::gpu::Gpu;
 use clip::Clip;
@@ -82,16 +82,7 @@ impl Scene for Video {
             .zip(data)
             .zip([strides.0, strides.1, strides.2])
         {
-            gpu.queue.write_texture(
-                plane.as_image_copy(),
-                data,
-                wgpu::TexelCopyBufferLayout {
-                    offset: 0,
-                    bytes_per_row: Some(stride as u32),
-                    rows_per_image: None,
-                },
-                plane.size(),
-            );
+            send(gpu, plane, data, stride as u32);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Texels read and blended: the same layers over the whole canvas, again and again.
 
-use crate::gpu::canvas::{texture, Canvas, FORMAT};
+use crate::gpu::canvas::{send, texture, Canvas, FORMAT};
 use crate::gpu::pipeline::{bind, pass, sampler, shader, textures, Draw};
 use crate::gpu::Gpu;
 use crate::scene::{Order, Scene, COMMON};
@@ -64,16 +64,7 @@ fn pattern(gpu: &Gpu, seed: u64, number: u32) -> wgpu::TextureView {
     }
     let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
     let made = texture(gpu, SIDE, SIDE, FORMAT, usage);
-    gpu.queue.write_texture(
-        made.as_image_copy(),
-        &data,
-        wgpu::TexelCopyBufferLayout {
-            offset: 0,
-            bytes_per_row: Some(SIDE * 4),
-            rows_per_image: None,
-        },
-        made.size(),
-    );
+    send(gpu, &made, &data, SIDE * 4);
     made.create_view(&Default::default())
 }
 

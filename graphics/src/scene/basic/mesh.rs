@@ -1,7 +1,7 @@
 //! Corners and triangles: one mesh, drawn with more or less work at each corner.
 
 use crate::gpu::canvas::Canvas;
-use crate::gpu::pipeline::{bind, geometry, pass, shader, uniform, Draw};
+use crate::gpu::pipeline::{bind, color, geometry, pass, shader, uniform, Draw};
 use crate::gpu::Gpu;
 use crate::scene::{eye::eye, Order, Scene, COMMON};
 use crate::shape::{self, Mesh, Vertex};
@@ -74,12 +74,7 @@ fn drawn(
 
 impl Scene for Drawn {
     fn frame(&mut self, _gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, canvas: &Canvas) {
-        let night = wgpu::Color {
-            r: 0.02,
-            g: 0.03,
-            b: 0.06,
-            a: 1.0,
-        };
+        let night = color(0.02, 0.03, 0.06);
         let mut pass = pass(
             encoder,
             Some(&canvas.view),

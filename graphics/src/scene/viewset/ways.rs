@@ -3,7 +3,9 @@
 use super::picture::picture;
 use super::volume::{self, Volume};
 use crate::gpu::canvas::Canvas;
-use crate::gpu::pipeline::{bind, geometry, pass, sampler, shader, textures, uniform, Depth, Draw};
+use crate::gpu::pipeline::{
+    bind, color, geometry, pass, sampler, shader, textures, uniform, Depth, Draw,
+};
 use crate::gpu::Gpu;
 use crate::scene::{eye::eye, Scene, COMMON};
 use crate::shape::{Mesh, Vertex};
@@ -152,10 +154,6 @@ impl Sent {
             ..self.step(gpu, &draw, own)
         }
     }
-}
-
-fn color(r: f64, g: f64, b: f64) -> wgpu::Color {
-    wgpu::Color { r, g, b, a: 1.0 }
 }
 
 impl Scene for Drawn {
