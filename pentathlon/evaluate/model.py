@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.diagnostics.preparation import Prepared
@@ -24,6 +24,7 @@ from pentathlon.evaluate.model_links import LinkUsed
 from pentathlon.evaluate.model_series import Cold, Excluded, Mode, ReadSource, Steady, Why
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.wording import CONTEXT, PERFORMANCE, Wording, wording
+from pentathlon.study.later import Later
 
 Scalar = bool | int | float | str | None
 
@@ -187,8 +188,10 @@ class Moderated(Frozen):
     """Its degrees of freedom."""
 
 
-class Effect(Frozen):
+class Effect(Later, Frozen):
     """The ratio of speeds, system to reference, from paired blocks."""
+
+    LATER = ("moderated",)
 
     blocks: int
     log_ratios: tuple[float, ...]
@@ -218,14 +221,6 @@ class Effect(Frozen):
     checks: Checks | None = None
     moderated: Moderated | None = None
     """What the claims rest on where the row borrowed strength from others; None where not."""
-
-    @model_serializer(mode="wrap")
-    def _without_moderated(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """An effect that rests on its own row alone is written as before there was any other."""
-        written: dict[str, Any] = handler(self)
-        if written.get("moderated", "") is None:
-            del written["moderated"]
-        return written
 
     @property
     def sample(self) -> tuple[float, ...]:
@@ -416,8 +411,10 @@ class RowIndex:
         return cls(rows, {row.key: place for place, row in enumerate(rows)}, areas)
 
 
-class Evaluation(Frozen):
+class Evaluation(Later, Frozen):
     """Everything that is judged about one result."""
+
+    LATER = ("factorial",)
 
     study: StudyFacts
     systems: tuple[SystemFacts, ...]
@@ -454,14 +451,6 @@ class Evaluation(Frozen):
     """Curves over block sizes, each as one claim; () in studies of versions without them."""
     factorial: Factorial | None = None
     """Which factor matters, in a factorial design."""
-
-    @model_serializer(mode="wrap")
-    def _without_factorial(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A comparison of systems is written as before there were designs."""
-        written: dict[str, Any] = handler(self)
-        if written.get("factorial", "") is None:
-            del written["factorial"]
-        return written
 
     @property
     def with_itself(self) -> bool:

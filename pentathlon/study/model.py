@@ -9,16 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeGuard
 
-from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
 from pentathlon.study.commands.model import OwnWorkload
 from pentathlon.study.factorial.model import Factor, Fraction
+from pentathlon.study.later import Later
 from pentathlon.study.names import OWN_SUITE, Name, SystemName, Weight
 from pentathlon.study.procedure import Procedure
 from pentathlon.study.rules import Evaluation
@@ -27,8 +22,10 @@ from pentathlon.study.system import System
 from pentathlon.study.table import Table
 
 
-class Study(Table):
+class Study(Later, Table):
     """A whole study file: systems x suites x procedure."""
+
+    LATER = ("include", "workloads", "factors", "fraction", "design")
 
     name: Name
     title: str = ""
@@ -74,18 +71,6 @@ class Study(Table):
     @classmethod
     def _tuples(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
-
-    @model_serializer(mode="wrap")
-    def _without_commands(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A study without commands or factors is written as before there were any: plans keep their
-        hash."""
-        written: dict[str, Any] = handler(self)
-        for name in ("include", "workload", "workloads", "factor", "factors", "fraction"):
-            if name in written and not written[name]:
-                del written[name]
-        if written.get("design") == "comparison":
-            del written["design"]
-        return written
 
     @field_validator("systems", "suites", mode="before")
     @classmethod

@@ -17,13 +17,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    model_serializer,
-)
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.study.catalog import Catalog, Workload
@@ -31,6 +25,7 @@ from pentathlon.study.check import matches
 from pentathlon.study.commands.cases import longest_s, request
 from pentathlon.study.commands.entries import extended
 from pentathlon.study.commands.model import OwnWorkload
+from pentathlon.study.later import Later
 from pentathlon.study.limits import check_steps
 from pentathlon.study.model import Study
 from pentathlon.study.names import IMPORTED
@@ -56,7 +51,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Step(_Part):
+class Step(Later, _Part):
     """One workload with its parameters, in every boot of one system; or one visit to it.
 
     Attributes:
@@ -68,6 +63,8 @@ class Step(_Part):
             other in the system's list.
         first_iteration: the number of its first iteration among those of all visits.
     """
+
+    LATER = ("command", "visit", "first_iteration")
 
     suite: str
     workload: str
@@ -81,17 +78,6 @@ class Step(_Part):
     command: tuple[str, ...] | None = None
     visit: int = 0
     first_iteration: int = 0
-
-    @model_serializer(mode="wrap")
-    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A step without an own command or visits is written as before there were any."""
-        written: dict[str, Any] = handler(self)
-        if written.get("command", "") is None:
-            del written["command"]
-        for name in ("visit", "first_iteration"):
-            if written.get(name) == 0:
-                del written[name]
-        return written
 
     def visits(self, count: int) -> Iterator[Step]:
         """The step divided into visits, with an equal share of its iterations in each.
@@ -149,7 +135,7 @@ class CommandRecord(_Part):
     files: dict[str, SuppliedRecord]
 
 
-class Plan(_Part):
+class Plan(Later, _Part):
     """Everything that decides a result.
 
     Attributes:
@@ -165,6 +151,8 @@ class Plan(_Part):
         turns_up_to_bytes: the largest working set whose batches take turns, with that pairing.
     """
 
+    LATER = ("commands", "pairing", "turns_up_to_bytes")
+
     format: int = FORMAT
     study: Study
     agent: dict[str, Any]
@@ -175,19 +163,6 @@ class Plan(_Part):
     commands: dict[str, CommandRecord] = {}
     pairing: Pairing = "none"
     turns_up_to_bytes: int | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A plan without commands or pairs is written as before there were any, and keeps its
-        hash."""
-        written: dict[str, Any] = handler(self)
-        if not written.get("commands", True):
-            del written["commands"]
-        if written.get("pairing") == "none":
-            del written["pairing"]
-        if written.get("turns_up_to_bytes", 0) is None:
-            del written["turns_up_to_bytes"]
-        return written
 
     def turns(self, repetition: int, key: Sequence[str | int]) -> list[str]:
         """The systems in the order in which they take something of a block of paired boots.

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
+from pentathlon.study.later import Later
 from pentathlon.study.preparation import PreparationStep, from_file
 from pentathlon.study.stopping import Stopping
 from pentathlon.study.table import Table
@@ -19,8 +14,10 @@ from pentathlon.study.table import Table
 LONGEST_LATENCY_US = 1_000_000
 
 
-class Procedure(Table):
+class Procedure(Later, Table):
     """How often and how long is measured (`[procedure]`)."""
+
+    LATER = ("pairing", "cpu_latency_us", "visits")
 
     blocks: int = Field(default=10, ge=1, le=10_000)
     """Blocks; each block boots every system once, in a balanced order. A stopping rule other than
@@ -57,17 +54,6 @@ class Procedure(Table):
     steps: tuple[PreparationStep, ...] = ()
     """What is done before a system is measured: nothing ("fast"), the whole published process
     ("published"), or steps."""
-
-    @model_serializer(mode="wrap")
-    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A procedure that does not state these keys is written as before there were any."""
-        written: dict[str, Any] = handler(self)
-        for name in ("pairing", "cpu_latency_us"):
-            if written.get(name, "") is None:
-                del written[name]
-        if written.get("visits") == 1:
-            del written["visits"]
-        return written
 
     @field_validator("cpu_latency_us", mode="before")
     @classmethod

@@ -5,20 +5,17 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import Any
 
-from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
+from pentathlon.study.later import Later
 from pentathlon.study.table import Table
 
 
-class Evaluation(Table):
+class Evaluation(Later, Table):
     """How the results are judged (`[evaluation]`)."""
+
+    LATER = ("moderated", "headlines")
 
     delta_percent: float = Field(default=1.0, gt=0, lt=100)
     """Half width of the region of equivalence, in percent: ±δ."""
@@ -34,15 +31,6 @@ class Evaluation(Table):
     moderated: bool = False
     """Rows of a workload or an area lend each other strength (docs/evaluation.md). A study file
     without the key has it; a plan without it is of a version that could not."""
-
-    @model_serializer(mode="wrap")
-    def _without_moderated(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Rules without it are written as before there was any: plans keep their hash."""
-        written: dict[str, Any] = handler(self)
-        for name in ("moderated", "headlines"):
-            if written.get(name) is False:
-                del written[name]
-        return written
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Evaluation:

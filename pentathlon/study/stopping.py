@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
+from pentathlon.study.later import Later
 from pentathlon.study.table import Table
 
 DEFAULT_LOOKS = (10, 15, 20, 30)
@@ -25,8 +20,10 @@ PRECISION_MINIMUM = 10
 """Blocks before a half width is believed (docs/calibration.md shows what fewer would do)."""
 
 
-class Stopping(Table):
+class Stopping(Later, Table):
     """How many blocks are measured: a fixed number, looks, or a stated precision."""
+
+    LATER = ("drop_decided",)
 
     rule: Literal["fixed", "looks", "precision"] = "fixed"
     looks: tuple[int, ...] | None = None
@@ -40,14 +37,6 @@ class Stopping(Table):
     drop_decided: bool = False
     """`looks`: workloads whose rows are all decided are left out of later blocks. A study file
     without the key has it; a plan without it is of a version that could not."""
-
-    @model_serializer(mode="wrap")
-    def _without_new(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Rules without it are written as before there was any: plans keep their hash."""
-        written: dict[str, Any] = handler(self)
-        if written.get("drop_decided") is False:
-            del written["drop_decided"]
-        return written
 
     @field_validator("looks", mode="before")
     @classmethod

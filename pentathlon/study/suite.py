@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
+from pentathlon.study.later import Later
 from pentathlon.study.names import Name, Value
 from pentathlon.study.table import Table
 
 
-class WorkloadChoice(Table):
+class WorkloadChoice(Later, Table):
     """One entry of a suite: a workload id or a pattern, with what differs from the default."""
+
+    LATER = ("visits",)
 
     id: str = Field(min_length=1)
     """Workload id, such as `memory.read`, or a pattern with `*`, `?` or `[...]`."""
@@ -28,14 +25,6 @@ class WorkloadChoice(Table):
     visits: int | None = Field(default=None, ge=1, le=1_000)
     sample_ms: float | None = Field(default=None, gt=0, le=60_000)
     timeout_s: float | None = Field(default=None, gt=0, le=86_400)
-
-    @model_serializer(mode="wrap")
-    def _without_visits(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """An entry that states no visits is written as before there were any."""
-        written: dict[str, Any] = handler(self)
-        if written.get("visits", "") is None:
-            del written["visits"]
-        return written
 
     @model_validator(mode="before")
     @classmethod

@@ -9,12 +9,10 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
     TypeAdapter,
     ValidationError,
     ValidationInfo,
     field_validator,
-    model_serializer,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -22,6 +20,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from pentathlon.safeio.suggestion import listing
 from pentathlon.study.boot import Boot, Power
 from pentathlon.study.commands.model import Words
+from pentathlon.study.later import Later
 from pentathlon.study.names import (
     IMPORTED_TARGET,
     JOINABLE,
@@ -71,11 +70,13 @@ class Peer(Table):
         return tuple(value) if isinstance(value, list) else value
 
 
-class System(Table):
+class System(Later, Table):
     """One operating system in one configuration on one machine (`[[system]]`).
 
     Keys that only one kind of target knows (`Kind.own_keys`) are attributes too.
     """
+
+    LATER = ("userland", "commands", "boot", "power")
 
     model_config = ConfigDict(extra="allow")
 
@@ -151,15 +152,6 @@ class System(Table):
                 '.tar.xz, .tar.zst), or behind "oci:" of an OCI image'
             )
         return value
-
-    @model_serializer(mode="wrap")
-    def _without_new_keys(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A system without these keys is written as before there were any."""
-        written: dict[str, Any] = handler(self)
-        for name in ("userland", "commands", "boot", "power"):
-            if name in written and not written[name]:
-                del written[name]
-        return written
 
     @field_validator("commands", mode="before")
     @classmethod

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
-from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from pentathlon.evaluate.estimators.ratio import delta_log
 from pentathlon.evaluate.estimators.welch import Estimate, paired, welch
@@ -20,6 +18,7 @@ from pentathlon.evaluate.results.matching import matches
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.wording import CONTEXT
+from pentathlon.study.later import Later
 
 __all__ = [
     "Entry",
@@ -71,8 +70,10 @@ class Further(Frozen):
     """At which this run is judged."""
 
 
-class Gate(Frozen):
+class Gate(Later, Frozen):
     """The gate's answer. `unfinished`: how far a run is that has not ended; "" if all have."""
+
+    LATER = ("further", "not_measured_again")
 
     unfinished: str = ""
     outcome: Outcome
@@ -84,15 +85,6 @@ class Gate(Frozen):
     further: tuple[Further, ...] = ()
     not_measured_again: str = ""
     """Why no further run was measured although rows are not known well enough; "" if none is."""
-
-    @model_serializer(mode="wrap")
-    def _without_further(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A gate that measured nothing again is written as before there was any other."""
-        written: dict[str, Any] = handler(self)
-        for name in ("further", "not_measured_again"):
-            if not written.get(name, True):
-                del written[name]
-        return written
 
     def of(self, outcome: Outcome) -> tuple[GateRow, ...]:
         """The rows with that outcome."""
