@@ -133,6 +133,7 @@ def _pooled(
     from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
     from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
     from pentathlon.evaluate.results.across import side  # noqa: PLC0415
+    from pentathlon.evaluate.results.matching import matches  # noqa: PLC0415
     from pentathlon.evaluate.results.pooled import FEWEST_RUNS, compare_pooled  # noqa: PLC0415
 
     if pool.last < FEWEST_RUNS:
@@ -157,7 +158,7 @@ def _pooled(
         for label, reason in one.left_out:
             err.print(f"! {label} is left out: {reason}", markup=False, soft_wrap=True)
         used.update(dict.fromkeys(one.used))
-        entries += [entry for entry in one.entries if gates.matches(entry.key, only)]
+        entries += [entry for entry in one.entries if matches(entry.key, only)]
     entries += failures(found, only)
     if not entries:
         raise InputError(f"{found.path} has no metric that --only chooses")

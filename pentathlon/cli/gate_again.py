@@ -121,12 +121,13 @@ def gate_again(
     Raises:
         InputError: the study cannot be measured again, or is another one by now.
     """
-    from pentathlon.evaluate.planning.measuring_again import (  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.estimators.ratio import delta_log  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.planning.measuring_again import (  # noqa: PLC0415
         MOST_RUNS,
         blocks_for,
         confidence_of,
     )
-    from pentathlon.evaluate.results.gate import Further, Outcome, delta_log, merged  # noqa: PLC0415
+    from pentathlon.evaluate.results.gate import Further, Outcome, merged  # noqa: PLC0415
 
     _refuse(found)
     judged = _judge(found, choices, 1, None, settle)

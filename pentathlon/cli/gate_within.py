@@ -25,7 +25,10 @@ def within(
         InputError: there is no such system, or nothing to compare with.
     """
     from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
-    from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
+    from pentathlon.evaluate.estimators.ratio import delta_log  # noqa: PLC0415
+    from pentathlon.evaluate.evaluation import evaluate  # noqa: PLC0415
+    from pentathlon.evaluate.results.gate import of_evaluation  # noqa: PLC0415
+    from pentathlon.evaluate.rule import Rule  # noqa: PLC0415
 
     label = across.chosen(found, against or found.study.reference)
     others = [system] if system else [
@@ -37,10 +40,9 @@ def within(
         raise InputError(
             f"{found.path} has one system, {label}; name another result with --against"
         )
-    evaluated = gates.evaluate(found.focused(label, others))
-    entries = gates.of_evaluation(
-        evaluated, gates.Rule.declared(found.plan.study), gates.delta_log(delta_percent)
-    )
+    evaluated = evaluate(found.focused(label, others))
+    rule = Rule.declared(found.plan.study)
+    entries = of_evaluation(evaluated, rule, delta_log(delta_percent))
     entries += [
         failed("identical systems", one.systems[1], one.words)
         for one in evaluated.identical
@@ -70,19 +72,9 @@ def failures(found: Result, only: list[str]) -> list[Entry]:
 
 
 def failed(name: str, system: str, words: str) -> Entry:
-    from pentathlon.evaluate.results.gate import Entry, Verdict  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.gate import Entry  # noqa: PLC0415  loads SciPy
 
-    return Entry(
-        key=name,
-        workload=name,
-        system=system,
-        percent=None,
-        low_percent=None,
-        high_percent=None,
-        p_not_worse=None,
-        verdict=Verdict.NOT_MEASURED,
-        words=words,
-    )
+    return Entry.not_measured(name, name, system, words)
 
 
 def narrowed(

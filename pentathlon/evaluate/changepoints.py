@@ -48,19 +48,15 @@ def segment_ends(signal: Values, penalty: float, shortest: int) -> list[int]:
     return _ends(last.tolist())
 
 
-def level_ends(signal: Values, penalty: float, shortest: int) -> list[int]:
+def level_ends_of_each(signals: Values, penalty: float, shortest: int) -> list[list[int]]:
     """The same for segments of constant mean and common variance: the cost is the sum of squares.
 
     Args:
-        signal: a series whose noise has the variance 1.
+        signals: series of one length, a row for each, whose noise has the variance 1; one pass
+            serves all short ones.
         penalty: cost of each cut.
         shortest: fewest points in a segment.
     """
-    return level_ends_of_each(signal[np.newaxis], penalty, shortest)[0]
-
-
-def level_ends_of_each(signals: Values, penalty: float, shortest: int) -> list[list[int]]:
-    """The same for several series of one length, a row for each: one pass serves all short ones."""
     if signals.shape[1] >= LONG:
         return [_long_level_ends(one, penalty, shortest) for one in signals]
     most = max(1, MOST_AT_ONCE // max(signals.shape[1], 1))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate import comparability, published
 from pentathlon.evaluate.borrowing import Borrowed, Member, borrow
@@ -27,22 +26,16 @@ from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.estimators.independent import Independent, independent
 from pentathlon.evaluate.estimators.paired import Paired, pair_blocks
 from pentathlon.evaluate.estimators.resolution import floor
-from pentathlon.evaluate.estimators.welch import Estimate
 from pentathlon.evaluate.failures import FirstFailures
 from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
-from pentathlon.evaluate.multiplicity import fdr, holm
+from pentathlon.evaluate.multiplicity import families, fdr, holm
 from pentathlon.evaluate.planning.alpha_spending import Levels
 from pentathlon.evaluate.rule import Rule
-from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
+from pentathlon.evaluate.verdict import Verdict, decide, words
 from pentathlon.evaluate.wording import SPEED, Wording
 from pentathlon.study.counting import count_text
 
-Values = npt.NDArray[np.float64]
-
 FEWEST_BLOCKS = 2
-
-Procedure = Callable[[Values, Values, float], holm.Selection]
-"""(p values, weights, rate) -> which rows are selected."""
 
 
 @dataclass(frozen=True)
@@ -167,21 +160,17 @@ class Judge:
         for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
             own = [pair for pair in enough if pair.declared is declared]
             rows = [
-                (
-                    paired[pair.key],
+                families.Candidate(
+                    pair.workload,
+                    paired[pair.key].estimate,
                     borrowed.estimates.get(pair.key),
                     self.rule.levels(min(most, self.decided.get(pair.workload, most))),
                 )
                 for pair in own
             ]
-            weights = holm.workload_weights([pair.workload for pair in own])
-            found |= dict(
-                zip(
-                    (pair.key for pair in own),
-                    self._families(rows, weights, procedure),
-                    strict=True,
-                )
-            )
+            judged = families.claims(rows, self.rule, procedure)
+            for pair, row, (claims, level) in zip(own, rows, judged, strict=True):
+                found[pair.key] = Tested(paired[pair.key], level, row.levels, claims, row.moderated)
         return found
 
     def _most(self, pairs: Sequence[Pair]) -> int:
@@ -192,43 +181,6 @@ class Judge:
     def _shared_levels(self, pairs: Sequence[Pair]) -> Levels:
         """What looks and few blocks cost in the blocks that all workloads have."""
         return self.rule.levels(min((self._most(pairs), *self.decided.values())))
-
-    def _families(
-        self,
-        rows: Sequence[tuple[Paired | Independent, Estimate | None, Levels]],
-        weights: Values,
-        procedure: Procedure,
-    ) -> Iterator[Tested]:
-        """Three families over the same rows: different, beyond ±δ, within ±δ.
-
-        Each row is tested at the level of its look. Its overall p value is that of its repeated
-        interval, which holds whenever the row was stopped, so rows of different looks are one
-        family (Glimm, Maurer and Bretz 2010, section 3).
-        """
-        delta, rate = self.rule.delta, self.rule.rate
-
-        def select(p_value: Callable[[Estimate], float]) -> holm.Selection:
-            overall = [
-                levels.overall(p_borne(p_value, row.estimate, moderated, levels.nominal(rate)))
-                for row, moderated, levels in rows
-            ]
-            return procedure(np.array(overall), weights, rate)
-
-        different = select(lambda one: one.p_different())
-        beyond = select(lambda one: one.p_beyond(delta))
-        equivalent = select(lambda one: one.p_equivalent(delta))
-        for place, (row, moderated, levels) in enumerate(rows):
-            yield Tested(
-                row,
-                float(different.levels[place]),
-                levels,
-                Claims(
-                    different=bool(different.selected[place]),
-                    beyond=bool(beyond.selected[place]),
-                    equivalent=bool(equivalent.selected[place]),
-                ),
-                moderated,
-            )
 
     def _objection(self, pair: Pair) -> str | None:
         """Why the row is invalid, or None."""
@@ -337,15 +289,6 @@ class Judge:
                     else f"{name}: {known.kind}, {known.reason}"
                 )
         return "; ".join(sentences)
-
-
-def p_borne(
-    p_value: Callable[[Estimate], float], own: Estimate, moderated: Estimate | None, level: float
-) -> float:
-    """The p value of a claim: 1 for a row that borrows and whose own interval does not bear it."""
-    if moderated is None:
-        return p_value(own)
-    return p_value(moderated) if p_value(own) <= level else 1.0
 
 
 def counts(comparisons: Mapping[str, Comparison], keys: Sequence[str]) -> dict[Verdict, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,61 +32,66 @@ class Tested:
     claims: Claims
     moderated: Estimate | None = None
 
-    @property
-    def behind(self) -> Estimate:
-        """The estimate that the claims rest on."""
-        return self.moderated or self.row.estimate
+
+UNTESTED: dict[str, Any] = dict.fromkeys(
+    (
+        "low_percent",
+        "high_percent",
+        "adjusted_confidence",
+        "adjusted_low_percent",
+        "adjusted_high_percent",
+        "p_different",
+        "p_equivalent",
+        "mde_percent",
+    )
+)
+"""What an effect states by its intervals and tests, where it has none."""
+
+
+def tested_fields(
+    own: Estimate, moderated: Estimate | None, level: float, levels: Levels, rule: Rule
+) -> dict[str, Any]:
+    """The fields of `UNTESTED` of a tested effect.
+
+    Args:
+        own: the estimate of the row alone.
+        moderated: the one behind its claims, where it borrows.
+        level: that of the family's procedure.
+        levels: translate it to the look at hand.
+    """
+    behind, alone, claimed = moderated or own, levels.nominal(rule.rate), levels.nominal(level)
+    ends = (*own.interval(alone), *behind.interval(claimed))
+    low, high, adjusted_low, adjusted_high = (ratio.percent(end) for end in ends)
+    detectable = behind.detectable(claimed)
+    if moderated is not None:
+        # A claim needs the row's own interval too.
+        detectable = max(detectable, own.detectable(alone))
+    return {
+        "low_percent": low,
+        "high_percent": high,
+        "adjusted_confidence": 1.0 - level,
+        "adjusted_low_percent": adjusted_low,
+        "adjusted_high_percent": adjusted_high,
+        "p_different": levels.overall(behind.p_different()),
+        "p_equivalent": levels.overall(behind.p_equivalent(rule.delta)),
+        "mde_percent": ratio.percent(detectable),
+    }
 
 
 def whole_effect(done: Tested, rule: Rule) -> Effect:
-    """The effect of a row with at least two units of inference."""
-    if isinstance(done.row, Independent):
-        return _independent_effect(done.row, done, rule)
-    paired, sample = done.row, done.row.units
-    own, level = done.levels.nominal(rule.rate), done.levels.nominal(done.level)
-    low, high = paired.estimate.interval(own)
-    adjusted_low, adjusted_high = done.behind.interval(level)
-    detectable = done.behind.detectable(level)
-    if done.moderated is not None:
-        # A claim needs the row's own interval too.
-        detectable = max(detectable, paired.estimate.detectable(own))
-    return single(paired).model_copy(
-        update={
-            "sd": float(np.std(sample, ddof=1)),
-            "low_percent": ratio.percent(low),
-            "high_percent": ratio.percent(high),
-            "adjusted_confidence": 1.0 - done.level,
-            "adjusted_low_percent": ratio.percent(adjusted_low),
-            "adjusted_high_percent": ratio.percent(adjusted_high),
-            "p_different": done.levels.overall(done.behind.p_different()),
-            "p_equivalent": done.levels.overall(done.behind.p_equivalent(rule.delta)),
-            "mde_percent": ratio.percent(detectable),
-            "nominal_confidence": 1.0 - own,
-            "moderated": None if done.moderated is None else _moderated(done.moderated, own),
-            "checks": checks(sample, paired.system, paired.reference, paired.direction, own),
-        }
-    )
+    """The effect of a row with at least two units of inference.
 
-
-def _independent_effect(row: Independent, done: Tested, rule: Rule) -> Effect:
-    """The effect of two sets of boots. The checks beside a t interval of blocks have no place."""
-    estimate = row.estimate
-    own, level = done.levels.nominal(rule.rate), done.levels.nominal(done.level)
-    low, high = estimate.interval(own)
-    adjusted_low, adjusted_high = estimate.interval(level)
-    return unpaired(row).model_copy(
-        update={
-            "low_percent": ratio.percent(low),
-            "high_percent": ratio.percent(high),
-            "adjusted_confidence": 1.0 - done.level,
-            "adjusted_low_percent": ratio.percent(adjusted_low),
-            "adjusted_high_percent": ratio.percent(adjusted_high),
-            "p_different": done.levels.overall(estimate.p_different()),
-            "p_equivalent": done.levels.overall(estimate.p_equivalent(rule.delta)),
-            "mde_percent": ratio.percent(estimate.detectable(level)),
-            "nominal_confidence": 1.0 - own,
-        }
-    )
+    The checks beside a t interval of blocks have no place in two sets of boots.
+    """
+    row, own = done.row, done.levels.nominal(rule.rate)
+    found = tested_fields(row.estimate, done.moderated, done.level, done.levels, rule)
+    found["nominal_confidence"] = 1.0 - own
+    if isinstance(row, Independent):
+        return unpaired(row).model_copy(update=found)
+    found["sd"] = float(np.std(row.units, ddof=1))
+    found["moderated"] = None if done.moderated is None else _moderated(done.moderated, own)
+    found["checks"] = checks(row.units, row.system, row.reference, row.direction, own)
+    return single(row).model_copy(update=found)
 
 
 def _moderated(estimate: Estimate, level: float) -> Moderated:
@@ -125,16 +131,9 @@ def single(paired: Paired) -> Effect:
         mean=mean,
         sd=None,
         percent=ratio.percent(mean),
-        low_percent=None,
-        high_percent=None,
-        adjusted_confidence=None,
-        adjusted_low_percent=None,
-        adjusted_high_percent=None,
-        p_different=None,
-        p_equivalent=None,
-        mde_percent=None,
         installs=paired.installs,
         units=tuple(paired.units.tolist()) if paired.installs > 1 else (),
+        **UNTESTED,
     )
 
 
@@ -143,18 +142,5 @@ def unpaired(row: Independent) -> Effect:
     better, worse = np.log(row.system), np.log(row.reference)
     sign = 1.0 if row.direction == "higher" else -1.0
     mean = sign * float(better.mean() - worse.mean())
-    return Effect(
-        blocks=row.count,
-        log_ratios=(),
-        mean=mean,
-        sd=None,
-        percent=ratio.percent(mean),
-        low_percent=None,
-        high_percent=None,
-        adjusted_confidence=None,
-        adjusted_low_percent=None,
-        adjusted_high_percent=None,
-        p_different=None,
-        p_equivalent=None,
-        mde_percent=None,
-    )
+    percent = ratio.percent(mean)
+    return Effect(blocks=row.count, log_ratios=(), mean=mean, sd=None, percent=percent, **UNTESTED)

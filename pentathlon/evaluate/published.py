@@ -64,8 +64,3 @@ def deviation_percent(repetitions: Values) -> float:
     if centre == 0 or not math.isfinite(centre):
         return float("nan")
     return float(np.max(np.abs(repetitions - centre)) / abs(centre) * 100.0)
-
-
-def within_tolerance(repetitions: Values) -> bool:
-    """Whether every repetition lies within 1 % of the mean."""
-    return deviation_percent(repetitions) <= TOLERANCE_PERCENT

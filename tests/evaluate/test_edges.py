@@ -90,12 +90,12 @@ def test_a_sample_that_is_no_finite_number_makes_its_row_invalid(value):
 def test_boots_that_are_all_alike_do_not_make_a_difference_certain():
     same_blocks = np.full(5, 0.02)
     assert ratio.ratio_error(same_blocks) == pytest.approx(0.02 / math.sqrt(30))
-    assert 0.001 < ratio.p_different(same_blocks) < 0.05
-    assert 0.0 < ratio.p_beyond(same_blocks, 0.01) < 1.0
-    assert 0.0 < ratio.p_equivalent(same_blocks, 0.03) < 1.0
-    assert ratio.p_different(np.full(10, 0.02)) < ratio.p_different(same_blocks)
+    assert 0.001 < paired(same_blocks).p_different() < 0.05
+    assert 0.0 < paired(same_blocks).p_beyond(0.01) < 1.0
+    assert 0.0 < paired(same_blocks).p_equivalent(0.03) < 1.0
+    assert paired(np.full(10, 0.02)).p_different() < paired(same_blocks).p_different()
     # Rounding makes no variance.
-    assert ratio.p_different(same_blocks + np.array([0, 1, 0, 0, 1]) * 1e-17) > 0.001
+    assert paired(same_blocks + np.array([0, 1, 0, 0, 1]) * 1e-17).p_different() > 0.001
     assert paired(same_blocks, ONE_LOOK).p_different() > 0.001
     apart = welch(np.full(5, 1.02), np.full(5, 1.0), "higher")
     assert 0.0 < apart.p_different() < 0.05

@@ -12,11 +12,12 @@ import pytest
 from scipy import stats
 
 from pentathlon.evaluate import Verdict, changepoints, evaluate
-from pentathlon.evaluate.changepoints import level_ends, segment_ends
+from pentathlon.evaluate.changepoints import level_ends_of_each, segment_ends
 from pentathlon.evaluate.diagnostics.exclude import exclude
-from pentathlon.evaluate.diagnostics.modes import clopper_pearson, slow_boots, unseen_bound
+from pentathlon.evaluate.diagnostics.modes import slow_boots, unseen_bound
 from pentathlon.evaluate.diagnostics.steady import FEWEST_ITERATIONS, classify
 from pentathlon.evaluate.estimate import counted
+from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.study.exclusion import QUANTITIES, parse_exclusion
 from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
@@ -97,7 +98,7 @@ def test_levels_are_those_of_ruptures(seed):
     search = ruptures.Pelt(model="l2", min_size=3, jump=1)
     for penalty in (2.0, 12.0, 80.0):
         theirs = search.fit(signal.reshape(-1, 1)).predict(pen=penalty)
-        assert level_ends(signal, penalty, 3) == theirs
+        assert level_ends_of_each(signal[np.newaxis], penalty, 3) == [theirs]
 
 
 @pytest.mark.parametrize("shortest", [1, 3, 40])
@@ -110,7 +111,7 @@ def test_a_long_series_has_the_levels_of_a_short_one(count: int, shortest: int) 
     steps = np.concatenate([steps, np.full(count - len(steps), steps[-1])])
     for signal in (noise, noise + steps, noise + np.linspace(0.0, 9.0, count), np.round(noise)):
         for penalty in (0.5, 4.0, 30.0):
-            every = changepoints.level_ends(signal, penalty, shortest)
+            every = changepoints._level_ends(signal[np.newaxis], penalty, shortest)[0]
             assert changepoints._long_level_ends(signal, penalty, shortest) == every
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benches.calibration import whole
-from pentathlon.evaluate.compare import Judge, Judgement, Pair, p_borne
+from pentathlon.evaluate.compare import Judge, Judgement, Pair
 from pentathlon.evaluate.diagnostics.serial_correlation import (
     COMMON_LEVEL,
     LIKENESS,
@@ -17,6 +17,7 @@ from pentathlon.evaluate.diagnostics.serial_correlation import (
 from pentathlon.evaluate.estimators.moderated import likeness, standardised
 from pentathlon.evaluate.estimators.ratio import delta_log
 from pentathlon.evaluate.estimators.welch import Estimate
+from pentathlon.evaluate.multiplicity.families import p_borne
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from tests.fakes.simulate import facts, series

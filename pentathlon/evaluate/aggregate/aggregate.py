@@ -29,6 +29,7 @@ from pentathlon.evaluate.aggregate.weighting import (
 )
 from pentathlon.evaluate.aggregate.weights import Place, row_weights
 from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.welch import paired
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_aggregate import (
     Absolute,
@@ -80,7 +81,7 @@ class Means:
             percent=ratio.percent(float(sample.mean())),
             low_percent=low,
             high_percent=high,
-            p_different=ratio.p_different(sample) if len(sample) > 1 else None,
+            p_different=paired(sample).p_different() if len(sample) > 1 else None,
             members=tuple(
                 Member(
                     name=part,
@@ -104,13 +105,13 @@ class Means:
         """The larger end of the interval of a mean between two names of one system."""
         if floor is None:
             return None
-        low, high = ratio.ratio_interval(floor, self.rate)
+        low, high = paired(floor).interval(self.rate)
         return ratio.percent(max(abs(low), abs(high)))
 
     def _interval(self, sample: Values) -> tuple[float | None, float | None]:
         if len(sample) < 2:
             return None, None
-        low, high = ratio.ratio_interval(sample, self.rate)
+        low, high = paired(sample).interval(self.rate)
         return ratio.percent(low), ratio.percent(high)
 
     def without(self, kind: str, everything: Mean) -> Iterator[Without]:

@@ -10,6 +10,7 @@ import polars as pl
 from pentathlon.evaluate import published
 from pentathlon.evaluate.estimate import mean_of_values
 from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.welch import paired
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_series import Cold
 from pentathlon.evaluate.multiplicity import holm
@@ -73,7 +74,7 @@ def _shown(rows: Sequence[Row], sampled: Mapping[str, Ratios], rate: float) -> s
     found: set[tuple[str, str]] = set()
     for system in {name for ratios in sampled.values() for name in ratios}:
         tested = [row for row in rows if len(sampled[row.key].get(system, ())) > 1]
-        p_values = [ratio.p_different(np.array(sampled[row.key][system])) for row in tested]
+        p_values = [paired(np.array(sampled[row.key][system])).p_different() for row in tested]
         weights = holm.workload_weights([row.workload for row in tested])
         chosen = holm.step_down(np.array(p_values), weights, rate).selected
         found |= {(row.key, system) for row, one in zip(tested, chosen, strict=True) if one}
@@ -83,7 +84,7 @@ def _shown(rows: Sequence[Row], sampled: Mapping[str, Ratios], rate: float) -> s
 def _cold(row: Row, system: str, own: dict[int, float], ratios: ratio.Values, rate: float) -> Cold:
     low = high = None
     if len(ratios) > 1:
-        low, high = (ratio.percent(edge) for edge in ratio.ratio_interval(ratios, rate))
+        low, high = (ratio.percent(edge) for edge in paired(ratios).interval(rate))
     return Cold(
         key=row.key,
         system=system,

@@ -10,26 +10,14 @@ import numpy.typing as npt
 
 from pentathlon.evaluate.diagnostics.stability import GAP_OVER_RANGE, SMALLEST_GAP
 from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.model import Row, Summary
 from pentathlon.evaluate.model_series import Mode
-from pentathlon.evaluate.special import special
 
 Values = npt.NDArray[np.float64]
 
 FEWEST_BOOTS = 6
 """Fewer boots cannot determine a mode from a stray one."""
-
-
-def clopper_pearson(hits: int, count: int, confidence: float) -> tuple[float, float]:
-    """Exact interval of a share: the shares under which neither tail is below (1 − confidence)/2.
-
-    Source: Clopper and Pearson 1934, doi:10.1093/biomet/26.4.404; by quantiles of the beta
-    distribution. `count` is at least 1.
-    """
-    half = (1.0 - confidence) / 2.0
-    low = 0.0 if hits == 0 else float(special.betaincinv(hits, count - hits + 1, half))
-    high = 1.0 if hits == count else float(special.betaincinv(hits + 1, count - hits, 1.0 - half))
-    return low, high
 
 
 def unseen_bound(count: int, confidence: float) -> float:

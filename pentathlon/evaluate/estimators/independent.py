@@ -40,22 +40,6 @@ class Independent:
         found = welch(self.system, self.reference, self.direction)
         return Estimate(found.mean, found.error, found.freedom, ONE_LOOK)
 
-    def p_different(self) -> float:
-        """Two-sided p value of "both are equally fast"."""
-        return self.estimate.p_different()
-
-    def p_beyond(self, delta: float) -> float:
-        """Smallest level whose interval lies wholly beyond ±delta."""
-        return self.estimate.p_beyond(delta)
-
-    def p_equivalent(self, delta: float) -> float:
-        """Smallest level whose interval lies inside ±delta."""
-        return self.estimate.p_equivalent(delta)
-
-    def detectable(self, level: float) -> float:
-        """Smallest mean log-ratio that a test at `level` finds with power 0.8."""
-        return self.estimate.detectable(level)
-
     @property
     def apart(self) -> bool:
         """Whether every boot of one system is better than every boot of the other."""

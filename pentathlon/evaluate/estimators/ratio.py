@@ -71,13 +71,6 @@ def ratio_error(sample: Values) -> float:
     return standard_error(sample)
 
 
-def ratio_interval(sample: Values, level: float) -> tuple[float, float]:
-    """`t_interval` of log-ratios, with the error of `ratio_error`."""
-    centre = float(np.mean(sample))
-    half = t_quantile(level, len(sample) - 1) * ratio_error(sample)
-    return centre - half, centre + half
-
-
 def t_quantile(level: float, freedom: float) -> float:
     """Two-sided critical value of Student's t: P(|T| > t) = level (Student 1908)."""
     return float(special.stdtrit(freedom, 1.0 - level / 2.0))
@@ -91,39 +84,6 @@ def t_interval(sample: Values, level: float) -> tuple[float, float]:
         return centre, centre
     half = t_quantile(level, len(sample) - 1) * error
     return centre - half, centre + half
-
-
-def p_different(sample: Values) -> float:
-    """Two-sided p value of "the mean log-ratio is 0" (one-sample t test on the blocks)."""
-    centre, error = float(np.mean(sample)), ratio_error(sample)
-    if error == 0.0:
-        return 1.0
-    return float(2.0 * special.stdtr(len(sample) - 1, -abs(centre) / error))
-
-
-def p_equivalent(sample: Values, delta: float) -> float:
-    """Smallest level whose two-sided interval lies inside ±delta; 1 if the mean does not.
-
-    Twice the larger p value of the two one-sided tests (Schuirmann 1987, doi:10.1007/BF01068419):
-    the doubling makes the claim agree with the interval that the report shows, where the two tests
-    alone would need only the narrower interval of confidence 1 − 2·level.
-    """
-    centre, error = float(np.mean(sample)), ratio_error(sample)
-    room = delta - abs(centre)
-    if room <= 0.0:
-        return 1.0
-    if error == 0.0:
-        return 0.0
-    return min(1.0, float(2.0 * special.stdtr(len(sample) - 1, -room / error)))
-
-
-def p_beyond(sample: Values, delta: float) -> float:
-    """Smallest level whose two-sided interval lies wholly beyond ±delta; 1 if the mean does not."""
-    centre, error = float(np.mean(sample)), ratio_error(sample)
-    excess = abs(centre) - delta
-    if excess <= 0.0:
-        return 1.0
-    return min(1.0, float(2.0 * special.stdtr(len(sample) - 1, -excess / error)))
 
 
 FAR = 1e4
@@ -150,17 +110,13 @@ def _noncentrality(freedom: float, level: float) -> float:
     return high
 
 
-def detectable(sample: Values, level: float) -> float:
-    """Smallest mean log-ratio that a test at `level` finds with power 0.8, for this n and s.
+def detectable_by(error: float, freedom: float, level: float) -> float:
+    """Smallest mean log-ratio that a test at `level` finds with power 0.8, for this standard error
+    and its degrees of freedom.
 
     δ = λ s/√n, where λ is the noncentrality at which P(T' > t) = 0.8 (Cohen 1988, section 2.4; the
     far tail is left out). It depends on the estimated s, so it is an estimate itself.
     """
-    return detectable_by(standard_error(sample), len(sample) - 1, level)
-
-
-def detectable_by(error: float, freedom: float, level: float) -> float:
-    """The same from a standard error and its degrees of freedom."""
     return 0.0 if error == 0.0 else _noncentrality(freedom, level) * error
 
 

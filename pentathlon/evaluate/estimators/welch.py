@@ -48,7 +48,13 @@ class Estimate:
         return 1.0 if excess <= 0 else self._p(excess)
 
     def p_equivalent(self, delta: float) -> float:
-        """Smallest level whose interval lies inside ±delta (two one-sided tests, doubled)."""
+        """Smallest level whose two-sided interval lies inside ±delta; 1 if the mean does not.
+
+        Twice the larger p value of the two one-sided tests (Schuirmann 1987,
+        doi:10.1007/BF01068419): the doubling makes the claim agree with the interval that the
+        report shows, where the two tests alone would need only the narrower interval of confidence
+        1 − 2·level.
+        """
         room = delta - abs(self.mean)
         return 1.0 if room <= 0 else self._p(room)
 
@@ -87,7 +93,7 @@ def welch(system: Values, baseline: Values, direction: str) -> Estimate:
     return Estimate(apart, math.sqrt(whole), freedom, levels)
 
 
-def paired(log_ratios: Values, levels: Levels) -> Estimate:
+def paired(log_ratios: Values, levels: Levels = ONE_LOOK) -> Estimate:
     """The same from the log-ratios of at least two common blocks, and the levels of their study."""
     count = len(log_ratios)
     return Estimate(float(log_ratios.mean()), ratio_error(log_ratios), count - 1.0, levels)

@@ -10,16 +10,17 @@ own interaction with the blocks.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate.borrowing import Member, borrow
-from pentathlon.evaluate.compare import FEWEST_BLOCKS, p_borne
+from pentathlon.evaluate.compare import FEWEST_BLOCKS
 from pentathlon.evaluate.diagnostics.serial_correlation import dependence, p_serial
 from pentathlon.evaluate.diagnostics.stability import instability, separated
+from pentathlon.evaluate.effects import UNTESTED, tested_fields
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.paired import Paired
@@ -29,9 +30,9 @@ from pentathlon.evaluate.factorial.contrasts import Contrast, contrasts
 from pentathlon.evaluate.factorial.ranking import ranking, term_words
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_factorial import Arm, Factor, Factorial, TermEffect
-from pentathlon.evaluate.multiplicity import fdr, holm
+from pentathlon.evaluate.multiplicity import families, fdr, holm
 from pentathlon.evaluate.rule import Rule
-from pentathlon.evaluate.verdict import Claims, Verdict, decide
+from pentathlon.evaluate.verdict import Verdict, decide
 from pentathlon.study.counting import count_text
 from pentathlon.study.factorial.design import Design
 
@@ -206,58 +207,33 @@ def _borrowed(
 def _family(
     cells: Mapping[tuple[str, str], _Cell],
     rule: Rule,
-    procedure: Callable[[Values, Values, float], holm.Selection],
+    procedure: families.Procedure,
 ) -> tuple[dict[tuple[str, str], TermEffect], int]:
     """The effects of a family, and how many of them are shown. Each workload has the same share of
     the error rate, and in it each of its metrics and terms."""
     levels = rule.levels(max((one.paired.count for one in cells.values()), default=0))
-    weights = holm.workload_weights([one.row.workload for one in cells.values()])
-
-    def select(p_value: Callable[[Estimate], float]) -> holm.Selection:
-        overall = [
-            levels.overall(p_borne(p_value, one.estimate, one.moderated, levels.nominal(rule.rate)))
-            for one in cells.values()
-        ]
-        return procedure(np.array(overall), weights, rule.rate)
-
-    different = select(lambda one: one.p_different())
-    beyond = select(lambda one: one.p_beyond(rule.delta))
-    equivalent = select(lambda one: one.p_equivalent(rule.delta))
-    found = {}
-    for place, (name, one) in enumerate(cells.items()):
-        claims = Claims(
-            different=bool(different.selected[place]),
-            beyond=bool(beyond.selected[place]),
-            equivalent=bool(equivalent.selected[place]),
-        )
-        behind, level = one.moderated or one.estimate, float(different.levels[place])
-        low, high = one.estimate.interval(levels.nominal(rule.rate))
-        adjusted_low, adjusted_high = behind.interval(levels.nominal(level))
-        mde = behind.detectable(levels.nominal(level))
-        if one.moderated is not None:
-            mde = max(mde, one.estimate.detectable(levels.nominal(rule.rate)))
-        verdict, reason = decide(claims, behind.mean, one.row.kind), ""
+    rows = [
+        families.Candidate(one.row.workload, one.estimate, one.moderated, levels)
+        for one in cells.values()
+    ]
+    found, shown = {}, 0
+    for (name, one), (claims, level) in zip(
+        cells.items(), families.claims(rows, rule, procedure), strict=True
+    ):
+        shown += claims.different
+        verdict, reason = decide(claims, (one.moderated or one.estimate).mean, one.row.kind), ""
         trouble = instability(_as_of_two(one)) or dependence(p_serial(one.paired.units))
         if trouble is not None and not (verdict.is_shown and separated(one.paired.units)):
             verdict, reason = Verdict.UNSTABLE, trouble
+        tested = tested_fields(one.estimate, one.moderated, level, levels, rule)
+        text = term_words(
+            one.contrast.term, verdict, rule.delta_percent, one.row.kind, tested["mde_percent"]
+        )
+        tested |= {"error": one.estimate.error, "verdict": verdict, "words": text}
         found[name] = _effect(one.contrast, one.row, one).model_copy(
-            update={
-                "error": one.estimate.error,
-                "low_percent": ratio.percent(low),
-                "high_percent": ratio.percent(high),
-                "adjusted_confidence": 1.0 - level,
-                "adjusted_low_percent": ratio.percent(adjusted_low),
-                "adjusted_high_percent": ratio.percent(adjusted_high),
-                "p_different": levels.overall(behind.p_different()),
-                "p_equivalent": levels.overall(behind.p_equivalent(rule.delta)),
-                "mde_percent": ratio.percent(mde),
-                "verdict": verdict,
-                "words": term_words(one.contrast.term, verdict, rule.delta_percent, one.row.kind,
-                                    ratio.percent(mde)),
-                "reason": reason,
-            }
-        )  # fmt: skip
-    return found, int(different.selected.sum())
+            update={**tested, "reason": reason}
+        )
+    return found, shown
 
 
 def _as_of_two(cell: _Cell) -> Values:
@@ -299,16 +275,9 @@ def _effect(contrast: Contrast, row: Row, cell: _Cell | None) -> TermEffect:
         mean=mean,
         error=None,
         percent=None if mean is None else ratio.percent(mean),
-        low_percent=None,
-        high_percent=None,
-        adjusted_confidence=None,
-        adjusted_low_percent=None,
-        adjusted_high_percent=None,
-        p_different=None,
-        p_equivalent=None,
-        mde_percent=None,
         verdict=Verdict.INCONCLUSIVE,
         words="",
         reason="",
         parts=() if cell is None else cell.parts,
+        **UNTESTED,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from pentathlon.evaluate.fleet.random_effects import (
     fleet_estimate,
     heterogeneity,
 )
-from pentathlon.evaluate.multiplicity import fdr, holm
+from pentathlon.evaluate.multiplicity import families, fdr, holm
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Claims
 
@@ -75,7 +75,9 @@ def judge_rows(rows: Sequence[MachineRow], rule: Rule) -> list[FleetRow]:
     claims: dict[str, Claims] = {}
     for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
         own = [row for row in rows if row.declared is declared and row.key in estimates]
-        claims |= _claims(own, estimates, rule, procedure)
+        tested = [families.Candidate(row.workload, estimates[row.key]) for row in own]
+        judged = families.claims(tested, rule, procedure)
+        claims |= {row.key: found for row, (found, _) in zip(own, judged, strict=True)}
     found = []
     for row in rows:
         spread, odd = _spread(row, rule)
@@ -97,24 +99,3 @@ def _spread(row: MachineRow, rule: Rule) -> tuple[Heterogeneity | None, dict[str
         heterogeneity(row.means, variances, freedoms, rule.rate),
         {names[place]: p_value for place, p_value in odd},
     )
-
-
-def _claims(
-    rows: Sequence[MachineRow],
-    estimates: dict[str, Estimate],
-    rule: Rule,
-    procedure: Callable[[Values, Values, float], holm.Selection],
-) -> dict[str, Claims]:
-    weights = holm.workload_weights([row.workload for row in rows])
-
-    def select(p_value: Callable[[Estimate], float]) -> list[bool]:
-        values = np.array([p_value(estimates[row.key]) for row in rows])
-        return [bool(one) for one in procedure(values, weights, rule.rate).selected]
-
-    different = select(lambda one: one.p_different())
-    beyond = select(lambda one: one.p_beyond(rule.delta))
-    equivalent = select(lambda one: one.p_equivalent(rule.delta))
-    return {
-        row.key: Claims(different=different[n], beyond=beyond[n], equivalent=equivalent[n])
-        for n, row in enumerate(rows)
-    }

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from scipy import optimize
 
 from pentathlon.evaluate.estimators.ratio import ratio_error, t_quantile
-from pentathlon.evaluate.estimators.welch import Estimate
+from pentathlon.evaluate.estimators.welch import Estimate, paired
 from pentathlon.evaluate.special import special
 
 Values = npt.NDArray[np.float64]
@@ -42,7 +42,7 @@ LEAST_VARIANCE = 1e-18
 def fleet_estimate(means: Values) -> Estimate:
     """The mean over at least two machines. No allowance for skewness is made as for few blocks:
     each mean is one of several blocks, and differs from the others by more than its boots do."""
-    return Estimate(float(np.mean(means)), ratio_error(means), len(means) - 1.0)
+    return paired(means)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from pentathlon.evaluate.compare import Judgement
 from pentathlon.evaluate.display import percent_text
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.binomial import clopper_pearson
+from pentathlon.evaluate.estimators.welch import paired
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import Comparison, Evaluation, SystemFacts
 from pentathlon.evaluate.verdict import Verdict, words
@@ -128,7 +129,7 @@ def calibrate(evaluation: Evaluation, made: str) -> Calibration:
         for start in range(0, effect.blocks - GROUP_BLOCKS + 1, GROUP_BLOCKS):
             group = np.array(effect.log_ratios[start : start + GROUP_BLOCKS])
             trials += 1
-            alarms += ratio.p_different(group) <= rate
+            alarms += paired(group).p_different() <= rate
     if not floors:
         raise ValueError("no metric was measured under both names in two blocks or more")
     low, high = clopper_pearson(alarms, trials) if trials else (0.0, 1.0)

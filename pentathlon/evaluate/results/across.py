@@ -30,7 +30,7 @@ from pentathlon.evaluate.facts import (
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import PostHoc, SystemFacts
 from pentathlon.evaluate.model_aggregate import Guard
-from pentathlon.evaluate.multiplicity import holm
+from pentathlon.evaluate.multiplicity import families
 from pentathlon.evaluate.results.differing import Parameters, differing
 from pentathlon.evaluate.results.guard import REFUSED, guards
 from pentathlon.evaluate.rule import Rule
@@ -239,20 +239,9 @@ def objection(own: Series, other: Series, *, differs: bool) -> str | None:
 def claims_of(
     estimates: dict[str, Estimate], workloads: Sequence[str], rule: Rule
 ) -> dict[str, Claims]:
-    weights = holm.workload_weights(workloads)
-    found = list(estimates.values())
-
-    def select(p_values: list[float]) -> Sequence[bool]:
-        chosen = holm.step_down(np.array(p_values), weights, rule.rate).selected
-        return [bool(one) for one in chosen]
-
-    different = select([one.p_different() for one in found])
-    beyond = select([one.p_beyond(rule.delta) for one in found])
-    equivalent = select([one.p_equivalent(rule.delta) for one in found])
-    return {
-        key: Claims(different=different[k], beyond=beyond[k], equivalent=equivalent[k])
-        for k, key in enumerate(estimates)
-    }
+    pairs = zip(workloads, estimates.values(), strict=True)
+    judged = families.claims([families.Candidate(*pair) for pair in pairs], rule)
+    return {key: claims for key, (claims, _) in zip(estimates, judged, strict=True)}
 
 
 def _judge(

@@ -7,33 +7,15 @@ from enum import StrEnum
 
 import numpy as np
 
-from pentathlon.evaluate.estimators.ratio import delta_log
 from pentathlon.evaluate.estimators.welch import Estimate, paired, welch
-from pentathlon.evaluate.evaluation import evaluate
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import Comparison, Evaluation, PostHoc, Row
 from pentathlon.evaluate.multiplicity import holm
 from pentathlon.evaluate.results.across import Across
-from pentathlon.evaluate.results.matching import matches
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.wording import CONTEXT
 from pentathlon.study.later import Later
-
-__all__ = [
-    "Entry",
-    "Further",
-    "Gate",
-    "Outcome",
-    "Rule",
-    "Verdict",
-    "delta_log",
-    "evaluate",
-    "gate",
-    "matches",
-    "merged",
-    "quarantined",
-]
 
 
 class Outcome(StrEnum):
@@ -103,6 +85,14 @@ class Entry(Frozen):
     p_not_worse: float | None
     verdict: Verdict
     words: str
+
+    @classmethod
+    def not_measured(cls, key: str, workload: str, system: str, words: str) -> Entry:
+        """One that has no value."""
+        return cls(
+            key=key, workload=workload, system=system, percent=None, low_percent=None,
+            high_percent=None, p_not_worse=None, verdict=Verdict.NOT_MEASURED, words=words,
+        )  # fmt: skip
 
 
 def of_evaluation(evaluation: Evaluation, rule: Rule, delta: float) -> list[Entry]:
@@ -174,16 +164,11 @@ def of_across(found: Across) -> list[Entry]:
         if row.role != CONTEXT
     ]  # fmt: skip
     return rows + [
-        Entry(
-            key=key,
-            workload=key.partition("[")[0].rpartition(".")[0],
-            system=found.system,
-            percent=None,
-            low_percent=None,
-            high_percent=None,
-            p_not_worse=None,
-            verdict=Verdict.NOT_MEASURED,
-            words="not measured: only the baseline has it",
+        Entry.not_measured(
+            key,
+            key.partition("[")[0].rpartition(".")[0],
+            found.system,
+            "not measured: only the baseline has it",
         )
         for key in found.only_baseline
     ]

@@ -91,19 +91,23 @@ def compare_pooled(
             estimates[key] = _estimate(own, others)
     claims = claims_of(estimates, [rows[key].workload for key in estimates], rule)
     entries = [
-        _entry(system, rows[key], rule, reasons.get(key), _judged(key, estimates, claims))
+        _entry(
+            system,
+            rows[key],
+            rule,
+            reasons.get(key),
+            estimate=estimates.get(key),
+            claims=claims.get(key),
+        )
         for key in sorted(rows)
     ]
     shared = set.intersection(*(set(one.rows) for one in used)) if used else set()
     lost = sorted(shared - set(system.everything))
-    entries += [_lost(used[0].rows[key], system.facts.name) for key in lost]
+    text = "not measured: only the earlier results have it"
+    entries += [
+        Entry.not_measured(key, used[0].rows[key].workload, system.facts.name, text) for key in lost
+    ]
     return Pooled(tuple(entries), tuple(one.label for one in used), tuple(left_out))
-
-
-def _judged(
-    key: str, estimates: Mapping[str, Estimate], claims: Mapping[str, Claims]
-) -> tuple[Estimate, Claims] | None:
-    return (estimates[key], claims[key]) if key in estimates else None
 
 
 def _estimate(own: Series, others: Sequence[Series]) -> Estimate:
@@ -138,13 +142,14 @@ def _entry(
     own: Series,
     rule: Rule,
     reason: tuple[Verdict, str] | None,
-    judged: tuple[Estimate, Claims] | None,
+    *,
+    estimate: Estimate | None,
+    claims: Claims | None,
 ) -> Entry:
     kind = wording(system.titles.role(own.workload, own.metric), own.unit)
     low = high = p_not_worse = percent = None
     text = ""
-    if judged is not None:
-        estimate, claims = judged
+    if estimate is not None and claims is not None:
         verdict = decide(claims, estimate.mean, kind)
         percent = ratio.percent(estimate.mean)
         low, high = (ratio.percent(edge) for edge in estimate.interval(rule.rate))
@@ -162,18 +167,4 @@ def _entry(
         p_not_worse=p_not_worse,
         verdict=verdict,
         words=f"{shown}: {text}" if text else shown,
-    )
-
-
-def _lost(one: Series, system: str) -> Entry:
-    return Entry(
-        key=one.key,
-        workload=one.workload,
-        system=system,
-        percent=None,
-        low_percent=None,
-        high_percent=None,
-        p_not_worse=None,
-        verdict=Verdict.NOT_MEASURED,
-        words="not measured: only the earlier results have it",
     )

@@ -11,19 +11,14 @@ import pytest
 from scipy import stats
 
 from pentathlon.evaluate import Verdict, evaluate
+from pentathlon.evaluate.estimators.ratio import delta_log
 from pentathlon.evaluate.estimators.welch import paired, welch
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK, fixed, levels_at
 from pentathlon.evaluate.results.across import Across, compare_results, side
-from pentathlon.evaluate.results.gate import (
-    Outcome,
-    delta_log,
-    gate,
-    matches,
-    of_across,
-    of_evaluation,
-)
+from pentathlon.evaluate.results.gate import Outcome, gate, of_across, of_evaluation
 from pentathlon.evaluate.results.guard import emptied_by
 from pentathlon.evaluate.results.history import courses
+from pentathlon.evaluate.results.matching import matches
 from pentathlon.evaluate.results.timeline import EVERYTHING, point, timeline
 from pentathlon.evaluate.rule import Rule
 from tests.fakes.synthetic import Item, Maker, Synthetic, same
