@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TypeGuard
 
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.model import Scalar
@@ -13,8 +14,6 @@ SIZE = "block_bytes"
 """Factor that curves over block size are drawn over."""
 REPETITIONS = "repetitions"
 """Factor that scaling is fitted over."""
-
-OrderKey = tuple[tuple[int, str], ...]
 
 
 TITLES = {"opt_level": "optimisation level {}", "ip_version": "IPv{}"}
@@ -56,11 +55,7 @@ def _text(name: str, words: str, value: str) -> str:
 def order(case: Mapping[str, Scalar]) -> tuple[list[str], list[tuple[str, float]]]:
     """Sort key of a case: categories first, then numbers by size, so that curves stay together."""
     categories = [f"{name}={value}" for name, value in case.items() if not _numeric(value)]
-    numbers = [
-        (name, float(value))
-        for name, value in case.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
+    numbers = [(name, float(value)) for name, value in case.items() if _numeric(value)]
     return categories, numbers
 
 
@@ -72,10 +67,8 @@ def without(case: Mapping[str, Scalar], factor: str) -> dict[str, Scalar]:
 def number(case: Mapping[str, Scalar], factor: str) -> float | None:
     """The value of a numeric factor, or None."""
     value = case.get(factor)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value)
+    return float(value) if _numeric(value) else None
 
 
-def _numeric(value: Scalar) -> bool:
+def _numeric(value: Scalar) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -22,7 +22,7 @@ from pentathlon.evaluate.effects import (
     unpaired,
     whole_effect,
 )
-from pentathlon.evaluate.estimate import Series
+from pentathlon.evaluate.estimate import Series, value_objection
 from pentathlon.evaluate.estimators.independent import Independent, independent
 from pentathlon.evaluate.estimators.paired import Paired, pair_blocks
 from pentathlon.evaluate.estimators.resolution import floor
@@ -195,15 +195,9 @@ class Judge:
         own, other = pair.system, pair.reference
         if own is None or other is None:
             return
-        if own.units > 1 or other.units > 1 or own.unit != other.unit:
-            yield f"the units differ ({other.unit} and {own.unit})"
-        if own.direction != other.direction:
-            yield f"the directions differ ({other.direction} and {own.direction} is better)"
-        lowest = min(own.lowest, other.lowest)
-        if math.isnan(own.lowest + other.lowest):
-            yield "a sample is not a finite number"
-        elif lowest < 0 or (lowest == 0 and not pair.zero_allowed):
-            yield "a sample is zero or negative, which no time or rate of finished work can be"
+        values = value_objection(own, other, zero_allowed=pair.zero_allowed)
+        if values is not None:
+            yield values
         if comparability.same_work(pair.workload, self.system, self.reference):
             objection = comparability.checksum_objection(own.checksums, other.checksums)
             if objection is not None:
@@ -251,11 +245,8 @@ class Judge:
         else:
             verdict, paired = Verdict.INCONCLUSIVE, row
             effect = single(paired) if len(paired.blocks) else None
-            reason = (
-                f"{len(paired.blocks)} paired blocks; an interval needs at least {FEWEST_BLOCKS}"
-            )
-            if len(paired.blocks) == 1:
-                reason = reason.replace("blocks", "block", 1)
+            have = count_text(len(paired.blocks), "paired block")
+            reason = f"{have}; an interval needs at least {FEWEST_BLOCKS}"
         return Comparison(
             system=self.system.name,
             difference_percent=_difference(pair),

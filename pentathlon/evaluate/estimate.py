@@ -9,7 +9,10 @@ import numpy as np
 import polars as pl
 
 from pentathlon.evaluate import published
+from pentathlon.evaluate.cases import order
+from pentathlon.evaluate.facts import case_of
 from pentathlon.evaluate.model import BootMean, Summary
+from pentathlon.evaluate.titles import Titles
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,29 @@ class Series:
     """Block -> the install that was booted."""
     elapsed_ns: float = 0.0
     """Median time of a sample by the clock that timed it; 0 where none is known."""
+
+
+def place(one: Series, titles: Titles) -> tuple[object, ...]:
+    """Sort key of rows: the catalog's order, of cases those with categories before numbers."""
+    return titles.place(one.workload, one.metric), order(case_of(one.case_json)), one.key
+
+
+def value_objection(own: Series, other: Series, *, zero_allowed: bool = False) -> str | None:
+    """Why the values of two systems cannot be compared, or None.
+
+    Args:
+        zero_allowed: zero is a value of this metric.
+    """
+    if own.units > 1 or other.units > 1 or own.unit != other.unit:
+        return f"the units differ ({other.unit} and {own.unit})"
+    if own.direction != other.direction:
+        return f"the directions differ ({other.direction} and {own.direction} is better)"
+    if math.isnan(own.lowest + other.lowest):
+        return "a sample is not a finite number"
+    lowest = min(own.lowest, other.lowest)
+    if lowest < 0 or (lowest == 0 and not zero_allowed):
+        return "a sample is zero or negative, which no time or rate of finished work can be"
+    return None
 
 
 def counted(samples: pl.DataFrame) -> pl.DataFrame:

@@ -14,7 +14,7 @@ import polars as pl
 from pentathlon.evaluate import comparability
 from pentathlon.evaluate.aggregate.aggregate import find_absolutes, find_whole
 from pentathlon.evaluate.aggregate.sensitivity import best_shares
-from pentathlon.evaluate.cases import case_text, order
+from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.compare import Judge, Judgement, Pair, counts
 from pentathlon.evaluate.derived.derive import derive
 from pentathlon.evaluate.derived.regions import WORKLOAD as REGIONS
@@ -29,7 +29,7 @@ from pentathlon.evaluate.diagnostics.qualify import qualify
 from pentathlon.evaluate.diagnostics.read_source import find_read_sources
 from pentathlon.evaluate.diagnostics.share import cpu_steps, find_starved
 from pentathlon.evaluate.diagnostics.steady import find_steady
-from pentathlon.evaluate.estimate import Series, counted, series
+from pentathlon.evaluate.estimate import Series, counted, place, series
 from pentathlon.evaluate.estimators.max_t import adjust
 from pentathlon.evaluate.estimators.resolution import clock_tick
 from pentathlon.evaluate.factorial.judge import find_factorial
@@ -305,14 +305,7 @@ def _ordered(everything: AllSeries, titles: Titles) -> list[str]:
     first: dict[str, Series] = {}
     for (key, _), one in everything.items():
         first.setdefault(key, one)
-    return sorted(
-        first,
-        key=lambda key: (
-            titles.place(first[key].workload, first[key].metric),
-            order(case_of(first[key].case_json)),
-            key,
-        ),
-    )
+    return sorted(first, key=lambda key: place(first[key], titles))
 
 
 def _pairs(

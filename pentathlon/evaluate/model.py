@@ -279,6 +279,11 @@ class Row(Frozen):
         """The summary of a system, or None if it has no counted sample."""
         return next((one for one in self.summaries if one.system == system), None)
 
+    def boots(self, system: str) -> dict[int, float]:
+        """Block -> mean of the system's boot there; {} if it has no counted sample."""
+        found = self.summary(system)
+        return {} if found is None else {boot.block: boot.value for boot in found.boot_means}
+
     def comparison(self, system: str) -> Comparison | None:
         """The comparison of a system with the reference; None for the reference itself."""
         return next((one for one in self.comparisons if one.system == system), None)
@@ -463,10 +468,7 @@ class Evaluation(Later, Frozen):
         Raises:
             KeyError: no system has the name.
         """
-        for system in self.systems:
-            if system.name == name:
-                return system
-        raise KeyError(name)
+        return {one.name: one for one in self.systems}[name]
 
     def row(self, key: str) -> Row:
         """The row of that key.

@@ -127,10 +127,7 @@ class Factorial(Frozen):
         Raises:
             KeyError: no term has the name.
         """
-        for one in self.terms:
-            if one.name == name:
-                return one
-        raise KeyError(name)
+        return {one.name: one for one in self.terms}[name]
 
     def of(self, term: str) -> list[TermEffect]:
         """The effects of a term, in the order of the rows."""

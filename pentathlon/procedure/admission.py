@@ -20,7 +20,6 @@ from pentathlon.protocol.messages.base import MOST_UNSIGNED, NAME
 from pentathlon.safeio.clipping import clip, described
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.plan import Step
-from pentathlon.study.preparation import PlannedStep
 
 SIZING: Final = 1000
 """Most batches of warm-up beyond those that were requested, by which the agent sizes a batch."""
@@ -314,20 +313,6 @@ class Admission:
             _check_case(case, step)
             known = self._cases[key] = len(self._cases)
         return known
-
-
-def of_request(
-    steps: Sequence[Step],
-    catalog: Catalog,
-    session: str,
-    prepare: Sequence[PlannedStep] = (),
-    commands: Collection[str] = (),
-    *,
-    gate: bool = False,
-) -> Admission:
-    """The check of the events that answer a request with these steps."""
-    names = [step.do for step in prepare]
-    return Admission(steps, catalog, session, names, commands, gate=gate)
 
 
 def _check_case(case: Case, step: _Expected) -> None:

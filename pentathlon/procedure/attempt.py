@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from pentathlon.machine.errors import TargetError
-from pentathlon.procedure.admission import of_request
+from pentathlon.procedure.admission import Admission
 from pentathlon.procedure.executions import Executions
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
 from pentathlon.procedure.state import BootState, RunState
@@ -131,17 +131,9 @@ class Attempt:
         )
         idle, total = limits(steps, prepare)
         total += sum(limits(*other._request_parts())[1] for other in others)
-        admission = of_request(
-            steps,
-            self._run.catalog,
-            self._id,
-            prepare,
-            self._run.plan.commands.keys(),
-            gate=self._gate,
+        self._messages = answers(
+            self._run.plan, self._run.catalog, steps, request, self._session, limits_s=(idle, total)
         )
-        answers = self._session.run(request, idle, total)
-        expanded = Executions(self._run.plan.study, steps).expanded(answers)
-        self._messages = admission.admit(expanded)
 
     def _request_parts(self) -> tuple[list[Step], list[PlannedStep]]:
         steps = [self._run.plan.steps[self.boot.system][number] for number in self.numbers]
@@ -279,6 +271,45 @@ def make_request(
         gate=Gate(batches_up_to_bytes=plan.turns_up_to_bytes) if gate else None,
         workloads=workloads,
     )
+
+
+@contextmanager
+def booted(plan: Plan, target: Target, shield: Shield) -> Iterator[Session]:
+    """A boot of a system that is stopped in any case.
+
+    Raises:
+        TargetError: it did not come up.
+    """
+    session: Session | None = None
+    try:
+        # A signal that waited for the boot is raised at the shield's end: the session is known.
+        with shield():
+            session = target.boot(plan.study.procedure.boot_timeout_s)
+        yield session
+    finally:
+        if session is not None:
+            with shield():
+                session.stop()
+
+
+def answers(
+    plan: Plan,
+    catalog: Catalog,
+    steps: Sequence[Step],
+    request: Request,
+    session: Session,
+    *,
+    limits_s: tuple[float, float],
+) -> Iterator[Message]:
+    """What a session answers to a request with these steps: checked, commands with their samples.
+
+    Args:
+        limits_s: longest silence and longest time.
+    """
+    prepare = [one.do for one in request.prepare]
+    gate = request.gate is not None
+    admission = Admission(steps, catalog, request.session, prepare, plan.commands.keys(), gate=gate)
+    return admission.admit(Executions(plan.study, steps).expanded(session.run(request, *limits_s)))
 
 
 def limits(steps: Sequence[Step], prepare: Sequence[PlannedStep] = ()) -> tuple[float, float]:

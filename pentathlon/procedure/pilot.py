@@ -18,15 +18,13 @@ from typing import Any
 
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.procedure import pilot_links, spread
-from pentathlon.procedure.admission import Admission
-from pentathlon.procedure.attempt import Shield, limits, make_request
-from pentathlon.procedure.executions import Executions
+from pentathlon.procedure.attempt import Shield, answers, booted, limits, make_request
 from pentathlon.protocol import events
 from pentathlon.protocol.events import AnyEvent, Case, Message, index_of
 from pentathlon.study.catalog import LINKS, Catalog, Workload
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.procedure import Procedure
-from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.contract import Target
 
 PILOT_SAMPLE_MS = 20.0
 """Longest batch of the pilot."""
@@ -113,34 +111,24 @@ def pilot(
     estimate = SystemEstimate()
     short, weights, places = _shortened(steps, catalog)
     began = time.monotonic()
-    answers: list[Message] = []
+    told: list[Message] = []
     try:
-        session: Session | None = None
-        try:
-            # A signal that waited for the boot is raised at the shield's end: the session is known.
-            with shield():
-                session = target.boot(plan.study.procedure.boot_timeout_s)
-            session_id = secrets.token_hex(8)
-            request = make_request(plan, short, session_id)
-            admission = Admission(short, catalog, session_id, commands=plan.commands.keys())
-            expanded = Executions(plan.study, short).expanded(session.run(request, *limits(short)))
-            for message in admission.admit(expanded):
-                answers.append(message)
-        finally:
-            if session is not None:
-                with shield():
-                    session.stop()
+        with booted(plan, target, shield) as session:
+            request = make_request(plan, short, secrets.token_hex(8))
+            limits_s = limits(short)
+            for message in answers(plan, catalog, short, request, session, limits_s=limits_s):
+                told.append(message)
     except TargetUnavailable:
         raise
     except TargetError as error:
         estimate.problem = str(error)
     estimate.inventory = next(
-        (e.system for e, _ in answers if isinstance(e, events.Inventory) and e.system), {}
+        (e.system for e, _ in told if isinstance(e, events.Inventory) and e.system), {}
     )
     whole = time.monotonic() - began
     measured = 0.0
     for index, step in enumerate(steps):
-        own = [one for one in answers if index_of(one.event) == places[index]]
+        own = [one for one in told if index_of(one.event) == places[index]]
         if not step.visit:
             measured += _span(own)
         workload = catalog.workload(step.workload)
@@ -157,7 +145,7 @@ def pilot(
         estimate.journal_bytes += size
     estimate.boot_s = max(whole - measured, 0.0)
     estimate.journal_bytes += sum(
-        _bytes(one) for one in answers if isinstance(one.event, events.Inventory)
+        _bytes(one) for one in told if isinstance(one.event, events.Inventory)
     )
     return estimate
 
@@ -285,13 +273,11 @@ def _is_batch(event: AnyEvent) -> bool:
 
 
 def _case_of(event: AnyEvent) -> Case | None:
-    if isinstance(
-        event, events.Measured | events.Execution | events.Picture | events.Packets | events.Files
-    ):
-        return event.case
-    if isinstance(event, events.Progress | events.Error | events.Link):
-        return event.case
-    return None
+    with_case = (
+        events.Measured | events.Execution | events.Picture | events.Packets | events.Files
+        | events.Progress | events.Error | events.Link
+    )  # fmt: skip
+    return event.case if isinstance(event, with_case) else None
 
 
 def _time_ns(event: AnyEvent) -> int:

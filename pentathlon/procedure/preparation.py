@@ -10,13 +10,11 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pentathlon.machine.errors import TargetError
-from pentathlon.procedure.admission import Admission
-from pentathlon.procedure.executions import Executions
+from pentathlon.procedure.attempt import Shield, answers, booted
 from pentathlon.procedure.records import Preparation
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol import events
@@ -25,10 +23,9 @@ from pentathlon.protocol.requests.session import PrepareStep, Record, Request
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import LEARNED_TIMES, PlannedStep
-from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.contract import Target
 
 Emit: TypeAlias = Callable[[Preparation], None]
-Shield: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 GRACE_S = 30.0
 INSTALL = "@"
@@ -180,26 +177,15 @@ class Preparer:
         self, target: Target, steps: Sequence[Step], prepare: list[PrepareStep]
     ) -> Iterator[AnyEvent]:
         """One boot for one request whose samples are not kept."""
-        session: Session | None = None
         limit = sum(s.timeout_s * s.processes for s in steps) + 120.0 * len(prepare) + GRACE_S
-        session_id = secrets.token_hex(8)
-        before = [one.do for one in prepare]
-        commands = self.plan.commands.keys()
-        admission = Admission(steps, self.catalog, session_id, before, commands)
         request = Request(
-            session=session_id,
+            session=secrets.token_hex(8),
             seed=self.plan.study.seed,
             prepare=prepare,
             workloads=[self.plan.task(step) for step in steps],
         )
-        try:
-            with self.shield():
-                session = target.boot(self.plan.study.procedure.boot_timeout_s)
-            answers = session.run(request, limit, limit)
-            expanded = Executions(self.plan.study, steps).expanded(answers)
-            for message in admission.admit(expanded):
+        with booted(self.plan, target, self.shield) as session:
+            for message in answers(
+                self.plan, self.catalog, steps, request, session, limits_s=(limit, limit)
+            ):
                 yield message.event
-        finally:
-            if session is not None:
-                with self.shield():
-                    session.stop()

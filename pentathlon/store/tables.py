@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootStart, Imported, Record, RunStart
-from pentathlon.procedure.state import BootState, RunState
+from pentathlon.procedure.state import BootState, Failure, RunState
 from pentathlon.protocol.events import (
     SERVED,
     Case,
@@ -182,10 +182,7 @@ class TableBuilder:
             for served, reads in tally.items():
                 row = {
                     "step": step,
-                    "system": record.system,
-                    "block": record.block,
-                    "boot": boot_id(record.block, record.system, record.attempt),
-                    "attempt": record.attempt,
+                    **_of_boot(record),
                     "workload": value.workload,
                     "metric": metric,
                     "case": case,
@@ -219,11 +216,8 @@ class TableBuilder:
         profile = event.profile_name
         if event.calibration is not None:
             self._engines[boot, profile] = event.calibration.engine
-        of = {
-            "system": record.system, "block": record.block, "boot": boot,
-            "attempt": record.attempt, "profile": profile,
-            "engine": self._engines.get((boot, profile)),
-        }  # fmt: skip
+        engine = self._engines.get((boot, profile))
+        of = {**_of_boot(record), "profile": profile, "engine": engine}
         if event.case is not None and event.workload is not None:
             case, _ = self._case(event.workload, event.case)
             of |= {"workload": event.workload, "case": case}
@@ -245,14 +239,11 @@ class TableBuilder:
         counters = event.counters
         return {
             "step": step,
-            "system": record.system,
+            **_of_boot(record),
             "target": boot.target,
             "layer": boot.layer,
             "install": boot.install,
-            "block": record.block,
-            "boot": boot_id(record.block, record.system, record.attempt),
             "order": boot.order,
-            "attempt": record.attempt,
             "workload_order": self.state.boots[record.block, record.system].steps.index(step),
             "process": event.process,
             "workload": workload,
@@ -337,10 +328,7 @@ class TableBuilder:
             factors = self._factors.get(failure.workload or "", [])
             rows.append(
                 {
-                    "block": failure.block,
-                    "system": failure.system,
-                    "boot": boot_id(failure.block, failure.system, failure.attempt),
-                    "attempt": failure.attempt,
+                    **_of_boot(failure),
                     "stage": failure.stage,
                     "workload": failure.workload,
                     "workload_order": None if failure.step is None else steps.index(failure.step),
@@ -358,6 +346,16 @@ class TableBuilder:
 def boot_id(block: int, system: str, attempt: int) -> str:
     """Text id of one boot, "<block>.<system>.<attempt>"."""
     return f"{block}.{system}.{attempt}"
+
+
+def _of_boot(one: AgentEvent | Failure) -> dict[str, Any]:
+    """The columns of the boot that something belongs to."""
+    return {
+        "system": one.system,
+        "block": one.block,
+        "boot": boot_id(one.block, one.system, one.attempt),
+        "attempt": one.attempt,
+    }
 
 
 def write_tables(directory: Path, tables: dict[str, pl.DataFrame]) -> dict[str, str]:
@@ -435,10 +433,7 @@ def _flat(record: AgentEvent, pending: list[tuple[str, Any]]) -> list[dict[str, 
             continue
         rows.append(
             {
-                "system": record.system,
-                "block": record.block,
-                "boot": boot_id(record.block, record.system, record.attempt),
-                "attempt": record.attempt,
+                **_of_boot(record),
                 "path": path,
                 "value_json": None if reason else json.dumps(value, ensure_ascii=False),
                 "unsupported": reason if isinstance(reason, str) else None,

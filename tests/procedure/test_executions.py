@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pentathlon.procedure.admission import EventRefused, of_request
+from pentathlon.procedure.admission import Admission, EventRefused
 from pentathlon.procedure.executions import KEPT, Executions
 from pentathlon.protocol.events import read
 from pentathlon.study.catalog import Catalog
@@ -120,7 +120,7 @@ def test_an_execution_of_what_is_no_command_is_refused(catalog: Catalog) -> None
     }  # fmt: skip
 
     def admitted(commands: tuple[str, ...], *more: dict[str, Any]) -> int:
-        admission = of_request([STEP], known, "s", (), commands)
+        admission = Admission([STEP], known, "s", (), commands)
         return len(list(admission.admit(map(read, [opening, start, *more]))))
 
     assert admitted(("my.x",), run()) == 3

@@ -279,14 +279,11 @@ def find_whole(
 
 def block_ratios(row: Row, system: str, reference: str) -> dict[int, float]:
     """Block -> log-ratio of the boot means, positive where the system is better."""
-    own, other = row.summary(system), row.summary(reference)
-    if own is None or other is None:
-        return {}
-    base = {boot.block: boot.value for boot in other.boot_means}
+    base = row.boots(reference)
     return {
-        boot.block: ratio.log_ratio(boot.value, base[boot.block], row.direction)
-        for boot in own.boot_means
-        if boot.block in base
+        block: ratio.log_ratio(value, base[block], row.direction)
+        for block, value in row.boots(system).items()
+        if block in base
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pentathlon.evaluate.estimators.paired import unit_means
 from pentathlon.evaluate.model import Row
 
 Values = npt.NDArray[np.float64]
@@ -67,12 +68,7 @@ def units(values: Values, blocks: Sequence[int], installs: Mapping[int, str]) ->
 
     Blocks of one pair of installs share whatever the installs fixed (`estimators.paired`).
     """
-    groups: dict[str, list[float]] = {}
-    for block, value in zip(blocks, values.tolist(), strict=True):
-        groups.setdefault(installs.get(block, ""), []).append(value)
-    if len(groups) < 2:
-        return values
-    return np.array([float(np.mean(own)) for own in groups.values()])
+    return unit_means(values, [installs.get(block, "") for block in blocks])
 
 
 def parts_of(rows: Sequence[Weighed], by: str) -> dict[str, list[Weighed]]:

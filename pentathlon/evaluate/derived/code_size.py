@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pentathlon.evaluate.cases import case_text
-from pentathlon.evaluate.derived.model import CodeSize, Knee
+from pentathlon.evaluate.derived.model import CodeSize
 from pentathlon.evaluate.derived.series import Curve, every
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.levels.caches import FEWEST_POINTS, Step, Values, find_steps
-from pentathlon.evaluate.levels.curves import Cache, check
+from pentathlon.evaluate.levels.curves import Cache, boundaries, check
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_curves import CacheCheck
 
@@ -51,15 +51,7 @@ def _one(system: str, curve: Curve, caches: Sequence[Cache]) -> CodeSize:
         case_text=case_text(curve.case),
         unit=curve.rows[0].unit,
         points=len(curve.x),
-        knees=tuple(
-            Knee(
-                low_bytes=int(step.low),
-                high_bytes=int(step.high),
-                before=step.before,
-                after=step.after,
-            )
-            for step in steps
-        ),
+        knees=boundaries(steps),
         seen=bool(steps),
         checks=checks,
         words=_words(curve, steps, early, checks, left),

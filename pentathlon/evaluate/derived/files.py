@@ -10,13 +10,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import numpy as np
-
 from pentathlon.evaluate.cases import case_text, without
+from pentathlon.evaluate.derived import wording
 from pentathlon.evaluate.derived.model import FileCell, FileTask, Mean, Upgrade
-from pentathlon.evaluate.derived.series import mean_of
 from pentathlon.evaluate.display import significant
-from pentathlon.evaluate.model import Row, Summary
+from pentathlon.evaluate.model import Row
 
 AREA: Final = "files"
 LINK: Final = "link"
@@ -121,32 +119,18 @@ def _words(old: FileCell, new: FileCell, faster: Mean) -> str:
     )
 
 
-def _summary(known: Mapping[str, Row], metric: str, system: str) -> Summary | None:
-    row = known.get(metric)
-    return None if row is None else row.summary(system)
-
-
 def _mean(known: Mapping[str, Row], metric: str, system: str, level: float) -> Mean | None:
-    summary = _summary(known, metric, system)
-    if summary is None:
-        return None
-    return mean_of(np.array([boot.value for boot in summary.boot_means]), level, least=0)
+    row = known.get(metric)
+    return None if row is None else wording.mean([*row.boots(system).values()], level, 0)
 
 
 def _ratio(
     known: Mapping[str, Row], metric: str, reference: str, system: str, level: float
 ) -> Mean | None:
     """The reference over the system in each block that has both."""
-    sides = []
-    for name in (reference, system):
-        summary = _summary(known, metric, name)
-        if summary is None:
-            return None
-        sides.append({boot.block: boot.value for boot in summary.boot_means})
-    old, new = sides
-    logs = [math.log(old[b] / new[b]) for b in sorted(old.keys() & new.keys()) if old[b] * new[b]]
-    if not logs:
+    if metric not in known:
         return None
-    mean = mean_of(np.array(logs), level)
-    low, high = (None if end is None else math.exp(end) for end in (mean.low, mean.high))
-    return Mean(value=math.exp(mean.value), low=low, high=high, boots=mean.boots)
+    old, new = (known[metric].boots(name) for name in (reference, system))
+    shared = sorted(old.keys() & new.keys())
+    logs = [math.log(old[block] / new[block]) for block in shared if old[block] * new[block]]
+    return wording.ratio(logs, level)

@@ -85,11 +85,11 @@ class _Rows:
         for row in self.rows:
             if row.metric != metric or row.case.get(COMPETITOR, NONE) != competitor:
                 continue
-            summary, load = row.summary(system), number(row.case, self.factor)
-            if summary is None or load is None:
+            load = number(row.case, self.factor)
+            if load is None:
                 continue
-            for boot in summary.boot_means:
-                found.setdefault(boot.block, {})[load] = boot.value
+            for block, value in row.boots(system).items():
+                found.setdefault(block, {})[load] = value
         return found
 
     def pair(self, system: str, metric: str) -> _Pair:
@@ -180,8 +180,7 @@ def _one(
     else:
         first.update(changes)
     speed = own.boots(system, "competitor_speed", own.competitor)
-    each = {load for boot in speed.values() for load in boot}
-    slowest = {block: min(boot.values()) for block, boot in speed.items() if boot}
+    slowest = [min(boot.values()) for boot in speed.values()]
     loads = sorted({load for block in blocks for load in throughput.loads(block)})
     found = Competition(
         system=system,
@@ -197,9 +196,9 @@ def _one(
         lost=wording.mean(list(changes["lost"].values()), level, *LOST),
         delay=wording.ratio(list(changes["delay"].values()), level),
         speed=wording.mean(
-            [float(np.mean(list(one.values()))) for one in speed.values() if one], level, 0
+            [float(np.mean(list(one.values()))) for one in speed.values()], level, 0
         ),
-        slowest=wording.mean(list(slowest.values()), level, 0) if each else None,
+        slowest=wording.mean(slowest, level, 0),
         each=tuple(
             LoadChange(
                 load_kpps=load if own.factor == LISTED else None,

@@ -29,7 +29,7 @@ def find_limits(rows: Sequence[Row], systems: Sequence[str], level: float) -> tu
         above = next((one for one in rows if _beside(one, row)), None)
         first: dict[int, float] = {}
         for system in systems:
-            passed, failed = _boots(row, system), _boots(above, system)
+            passed, failed = row.boots(system), above.boots(system) if above else {}
             if not passed:
                 continue
             shared = [
@@ -50,11 +50,6 @@ def find_limits(rows: Sequence[Row], systems: Sequence[str], level: float) -> tu
 
 def _beside(one: Row, row: Row) -> bool:
     return (one.workload, one.metric, one.case) == (WORKLOAD, FAILED, row.case)
-
-
-def _boots(row: Row | None, system: str) -> dict[int, float]:
-    summary = row.summary(system) if row is not None else None
-    return {} if summary is None else {boot.block: boot.value for boot in summary.boot_means}
 
 
 def _words(limit: Limit) -> list[str]:

@@ -6,7 +6,7 @@ A figure that the data do not show has `seen = False` (or no region, no set) and
 from __future__ import annotations
 
 from pentathlon.evaluate.frozen import Frozen
-from pentathlon.evaluate.model_curves import CacheCheck
+from pentathlon.evaluate.model_curves import Boundary, CacheCheck
 
 
 class Mean(Frozen):
@@ -19,18 +19,6 @@ class Mean(Frozen):
     boots: int
 
 
-class Knee(Frozen):
-    """A size of code beyond which it runs more slowly, in one curve on one system."""
-
-    low_bytes: int
-    """The largest code that still fits, at the lower end of the interval."""
-    high_bytes: int
-    """The smallest code that no longer fits, at the upper end of the interval."""
-    before: float
-    after: float
-    """Cost before and after, in `unit` of the curve."""
-
-
 class CodeSize(Frozen):
     """Knees of the time over the size of the code (venkata2003, section 3.2)."""
 
@@ -39,7 +27,8 @@ class CodeSize(Frozen):
     case_text: str
     unit: str
     points: int
-    knees: tuple[Knee, ...]
+    knees: tuple[Boundary, ...]
+    """Sizes of code beyond which it runs more slowly."""
     seen: bool
     checks: tuple[CacheCheck, ...]
     """Each cache for instructions that the system claims, beside the knee that shows it."""

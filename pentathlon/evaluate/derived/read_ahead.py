@@ -104,10 +104,10 @@ def _without(x: Values, target: Values) -> float:
     """Criterion of the best curve without a limit."""
     one, penalty = np.ones_like(x), math.log(len(x))
     chunks = np.exp(x)
-    line = _squares(np.array([one, x]), target)[0]
-    flat = _squares(np.array([one]), target)[0]
+    line = _squares(np.array([one, x]), target)
+    flat = _squares(np.array([one]), target)
     overhead = min(
-        _squares(np.array([one, np.log1p(k / chunks)]), target)[0]
+        _squares(np.array([one, np.log1p(k / chunks)]), target)
         for k in np.geomspace(chunks[0] / 4, chunks[-1] * 4, OVERHEADS)
     )
     return min(flat + penalty, line + 2 * penalty, overhead + 3 * penalty)
@@ -188,9 +188,9 @@ def _fitted(columns: Values, solvable: Flags, target: Values) -> tuple[Values, V
     return np.sum(left**2, axis=2), solved[..., 0]
 
 
-def _squares(design: Values, target: Values) -> tuple[float, Values]:
+def _squares(design: Values, target: Values) -> float:
     solved = np.asarray(np.linalg.lstsq(design.T, target, rcond=None)[0], dtype=np.float64)
-    return float(np.sum((target - solved @ design) ** 2)), solved
+    return float(np.sum((target - solved @ design) ** 2))
 
 
 def find_read_ahead(

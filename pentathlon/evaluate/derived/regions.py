@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pentathlon.evaluate.cases import SIZE, case_text
+from pentathlon.evaluate.cases import SIZE, case_text, without
 from pentathlon.evaluate.derived.model import LevelLatency, Mean, Region, Regions
 from pentathlon.evaluate.derived.series import Curve, Values, curve, curves, mean_of
 from pentathlon.evaluate.display import bytes_text
@@ -50,22 +50,18 @@ def find_regions(
 ) -> tuple[Regions, ...]:
     """The regions of every read curve on every system; `level` is 1 − confidence."""
     writes = {
-        tuple(sorted(_rest(group[0]).items(), key=str)): group
+        tuple(sorted(without(group[0].case, SIZE).items(), key=str)): group
         for group in curves(rows, WORKLOAD, WRITE, SIZE)
     }
     found = []
     for group in curves(rows, WORKLOAD, READ, SIZE):
-        other = writes.get(tuple(sorted(_rest(group[0]).items(), key=str)), [])
+        other = writes.get(tuple(sorted(without(group[0].case, SIZE).items(), key=str)), [])
         for system in systems:
             read, write = curve(group, system, SIZE), curve(other, system, SIZE)
             if read is not None:
                 machine = machines.get(system, Machine())
                 found.append(_one(system, read, write, machine, level))
     return tuple(found)
-
-
-def _rest(row: Row) -> dict[str, object]:
-    return {name: value for name, value in row.case.items() if name != SIZE}
 
 
 def _one(system: str, read: Curve, write: Curve | None, machine: Machine, level: float) -> Regions:
@@ -96,7 +92,7 @@ def _one(system: str, read: Curve, write: Curve | None, machine: Machine, level:
         boundaries.append(("RAM–swap", int(swap.low), int(swap.high)))
     return Regions(
         system=system,
-        case_text=case_text(_scalar(read)),
+        case_text=case_text(read.case),
         regions=regions,
         boundaries=tuple(boundaries),
         latencies=tuple(
@@ -108,14 +104,10 @@ def _one(system: str, read: Curve, write: Curve | None, machine: Machine, level:
     )
 
 
-def _scalar(read: Curve) -> dict[str, bool | int | float | str | None]:
-    return dict(read.case)
-
-
 def _none(system: str, read: Curve, why: str) -> Regions:
     return Regions(
         system=system,
-        case_text=case_text(_scalar(read)),
+        case_text=case_text(read.case),
         regions=(),
         boundaries=(),
         latencies=(),

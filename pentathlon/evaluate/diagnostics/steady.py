@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -126,24 +127,19 @@ def _steady(
     key: str, system: str, processes: Sequence[Values], direction: str, tolerance: float
 ) -> Steady:
     shortest = min(len(one) for one in processes)
-    if shortest < FEWEST_ITERATIONS:
-        return Steady(
-            key=key,
-            system=system,
-            processes=len(processes),
-            iterations=shortest,
-            counts={},
-            verdict=NOT_ASSESSED,
-            steady_after=None,
-            words=f"{NOT_ASSESSED} ({shortest} iterations; {FEWEST_ITERATIONS} are needed)",
-        )
-    sign = -1.0 if direction == "higher" else 1.0
-    courses = [classify(sign * np.log(one), tolerance) for one in processes]
-    kinds = [course.kind for course in courses]
-    counts = {kind: kinds.count(kind) for kind in (FLAT, WARM_UP, SLOWDOWN, NONE) if kind in kinds}
-    verdict = next(iter(counts)) if len(counts) == 1 else INCONSISTENT
-    reached = [course.steady_from for course in courses if course.steady_from is not None]
-    text = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    counts: dict[str, int] = {}
+    reached: list[int] = []
+    verdict = NOT_ASSESSED
+    words = f"{NOT_ASSESSED} ({shortest} iterations; {FEWEST_ITERATIONS} are needed)"
+    if shortest >= FEWEST_ITERATIONS:
+        sign = -1.0 if direction == "higher" else 1.0
+        courses = [classify(sign * np.log(one), tolerance) for one in processes]
+        found = Counter(course.kind for course in courses)
+        counts = {kind: found[kind] for kind in (FLAT, WARM_UP, SLOWDOWN, NONE) if kind in found}
+        verdict = next(iter(counts)) if len(counts) == 1 else INCONSISTENT
+        reached = [course.steady_from for course in courses if course.steady_from is not None]
+        text = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+        words = verdict if len(counts) == 1 else f"{INCONSISTENT} ({text})"
     return Steady(
         key=key,
         system=system,
@@ -152,7 +148,7 @@ def _steady(
         counts=counts,
         verdict=verdict,
         steady_after=float(statistics.median(reached)) if reached else None,
-        words=verdict if len(counts) == 1 else f"{INCONSISTENT} ({text})",
+        words=words,
     )
 
 

@@ -9,6 +9,7 @@ section 5: the highest level of repetition decides the interval).
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,11 +66,22 @@ def pair_blocks(system: Series, reference: Series) -> Paired:
     own = np.array([system.blocks[block] for block in blocks], dtype=np.float64)
     other = np.array([reference.blocks[block] for block in blocks], dtype=np.float64)
     ratios = ratio.log_ratios(own, other, system.direction)
-    groups: dict[tuple[str, str], list[float]] = {}
-    for block, value in zip(blocks, ratios.tolist(), strict=True):
-        installs = (system.installs.get(block, ""), reference.installs.get(block, ""))
-        groups.setdefault(installs, []).append(value)
-    units = ratios
-    if len(groups) > 1:
-        units = np.array([float(np.mean(values)) for values in groups.values()])
-    return Paired(tuple(blocks), own, other, system.direction, ratios, units, max(1, len(groups)))
+    installs = [
+        (system.installs.get(block, ""), reference.installs.get(block, "")) for block in blocks
+    ]
+    units, count = unit_means(ratios, installs), max(1, len(set(installs)))
+    return Paired(tuple(blocks), own, other, system.direction, ratios, units, count)
+
+
+def unit_means(values: Values, installs: Sequence[Hashable]) -> Values:
+    """The means of the installs, which are what inference counts; the values where there is one.
+
+    Args:
+        installs: what was booted for each value.
+    """
+    groups: dict[Hashable, list[float]] = {}
+    for install, value in zip(installs, values.tolist(), strict=True):
+        groups.setdefault(install, []).append(value)
+    if len(groups) < 2:
+        return values
+    return np.array([float(np.mean(own)) for own in groups.values()])

@@ -23,7 +23,7 @@ from pentathlon.evaluate.diagnostics.stability import instability, separated
 from pentathlon.evaluate.effects import UNTESTED, tested_fields
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.estimators import ratio
-from pentathlon.evaluate.estimators.paired import Paired
+from pentathlon.evaluate.estimators.paired import Paired, unit_means
 from pentathlon.evaluate.estimators.resolution import floor
 from pentathlon.evaluate.estimators.welch import Estimate
 from pentathlon.evaluate.factorial.contrasts import Contrast, contrasts
@@ -148,7 +148,7 @@ def _cells(
     found = []
     for one in terms:
         of_blocks = logs @ one.coefficients
-        units = _of_installs(of_blocks, installs)
+        units = unit_means(of_blocks, installs)
         paired = Paired(
             blocks=tuple(blocks),
             system=np.empty(0),
@@ -169,16 +169,6 @@ def _cells(
 
 def _mean(values: Values) -> float:
     return float(np.mean(values)) if len(values) else 0.0
-
-
-def _of_installs(values: Values, installs: Sequence[tuple[str, ...]]) -> Values:
-    """The means of the installs where there are several; else the blocks' own values."""
-    if len(set(installs)) < 2:
-        return values
-    groups: dict[tuple[str, ...], list[float]] = {}
-    for name, value in zip(installs, values.tolist(), strict=True):
-        groups.setdefault(name, []).append(value)
-    return np.array([float(np.mean(one)) for one in groups.values()])
 
 
 def _borrowed(

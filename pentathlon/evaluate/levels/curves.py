@@ -96,20 +96,25 @@ def find_levels(
                 metric=metric,
                 case_text=name,
                 unit="ns/B" if row.direction == "higher" else row.unit,
-                boundaries=tuple(
-                    Boundary(
-                        low_bytes=int(step.low),
-                        high_bytes=int(step.high),
-                        before=step.before,
-                        after=step.after,
-                    )
-                    for step in own
-                ),
+                boundaries=boundaries(own),
                 checks=checks,
                 unexplained=tuple(sorted([*no_cache, *(offered[place] for place in left)])),
             )
         )
     return tuple(found)
+
+
+def boundaries(steps: Sequence[Step]) -> tuple[Boundary, ...]:
+    """The steps as data."""
+    return tuple(
+        Boundary(
+            low_bytes=int(step.low),
+            high_bytes=int(step.high),
+            before=step.before,
+            after=step.after,
+        )
+        for step in steps
+    )
 
 
 def _steps(

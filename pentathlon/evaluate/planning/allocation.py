@@ -27,11 +27,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate.estimators.ratio import t_quantile
+from pentathlon.evaluate.planning.fewest import MOST_BLOCKS, fewest
 
 Values = npt.NDArray[np.float64]
 
 MOST_REPEATS = 1_000
-MOST_BLOCKS = 10_000
 FEWEST_BLOCKS = 3
 
 
@@ -124,11 +124,12 @@ def allocate(
         iterations = _repeats(costs.process, costs.iteration, iteration, process)
     variance = top + sum(part.lower(iterations, processes) for part in parts)
     wanted = math.log1p(half_width_percent / 100.0)
-    blocks = _blocks(variance, wanted, level)
-    reached = blocks <= MOST_BLOCKS
-    blocks = min(blocks, MOST_BLOCKS)
+    found = fewest(
+        lambda n: t_quantile(level, n - 1) * math.sqrt(variance / n) <= wanted, FEWEST_BLOCKS
+    )
+    blocks = MOST_BLOCKS if found is None else found
     half = t_quantile(level, blocks - 1) * math.sqrt(variance / blocks)
-    return Allocation(iterations, processes, blocks, math.expm1(half) * 100.0, reached)
+    return Allocation(iterations, processes, blocks, math.expm1(half) * 100.0, found is not None)
 
 
 def _repeats(above: float, below: float, inner: float, outer: float) -> int:
@@ -139,15 +140,3 @@ def _repeats(above: float, below: float, inner: float, outer: float) -> int:
         # All variance is within: as many repetitions as the next level is worth.
         return MOST_REPEATS if below <= 0.0 else min(MOST_REPEATS, max(1, math.ceil(above / below)))
     return min(MOST_REPEATS, max(1, math.ceil(math.sqrt(above / below * inner / outer))))
-
-
-def _blocks(variance: float, wanted: float, level: float) -> int:
-    """Fewest blocks whose t interval is expected to have at most the wanted half width."""
-    low, high = FEWEST_BLOCKS, MOST_BLOCKS + 1
-    while low < high:
-        middle = (low + high) // 2
-        if t_quantile(level, middle - 1) * math.sqrt(variance / middle) <= wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return low

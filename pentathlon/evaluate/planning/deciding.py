@@ -23,12 +23,11 @@ from pentathlon.evaluate.estimators.ratio import POWER, log_of, t_quantile
 from pentathlon.evaluate.model import Comparison, Effect, Row
 from pentathlon.evaluate.model_aggregate import Mean
 from pentathlon.evaluate.model_factorial import Factorial, TermEffect
+from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK, Levels
+from pentathlon.evaluate.planning.fewest import MOST_BLOCKS, fewest
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.safeio.escaping import one_line
-
-MOST_BLOCKS = 10_000
-"""The most that a study can have."""
 
 
 def blocks_to_decide(effect: Effect, rule: Rule) -> tuple[int, bool] | None:
@@ -45,27 +44,32 @@ def blocks_to_decide(effect: Effect, rule: Rule) -> tuple[int, bool] | None:
     if effect.moderated is not None:
         lent = (effect.moderated.error, effect.moderated.freedom)
         tests = [(*lent, level), (*own, rule.rate)]
-    return _blocks(effect.mean, done, tests, rule)
+    return _blocks(effect.mean, done, tests, rule.delta, rule.levels)
 
 
 def _blocks(
-    mean: float, done: int, tests: Sequence[tuple[float, float, float]], rule: Rule
+    mean: float,
+    done: int,
+    tests: Sequence[tuple[float, float, float]],
+    delta: float,
+    levels_at: Callable[[int], Levels] = lambda _: ONE_LOOK,
 ) -> tuple[int, bool] | None:
     """Blocks from which all tests, by error, freedom and level, have power 0.8."""
-    away, room = abs(mean), rule.delta - abs(mean)
+    away, room = abs(mean), delta - abs(mean)
     distance = max(away, room)
     missed = (1.0 - POWER) * (2.0 if away >= room else 1.0)
 
     def enough(blocks: int) -> bool:
-        levels = rule.levels(blocks)
+        levels = levels_at(blocks)
         for error, freedom, rate in tests:
             free = freedom * (blocks - 1) / (done - 1)
             needed = t_quantile(levels.nominal(rate), free) + t_quantile(missed, free)
-            if needed * error * math.sqrt(done / blocks) > distance:
+            if not needed * error * math.sqrt(done / blocks) <= distance:
                 return False
         return True
 
-    found = _fewest(enough, done)
+    # Enough by this estimate and not decided: half of such studies are not.
+    found = fewest(enough, done + 1)
     return None if found is None else (found, away >= room)
 
 
@@ -76,30 +80,10 @@ def blocks_for_mean(mean: Mean, rule: Rule) -> tuple[int, bool] | None:
     """
     if mean.low_percent is None or mean.high_percent is None or mean.blocks < 2:
         return None
-    done, room = mean.blocks, rule.delta - abs(mean.mean)
     half = (log_of(mean.high_percent) - log_of(mean.low_percent)) / 2.0
-    error = half / t_quantile(rule.rate, done - 1.0)
-    distance = max(abs(mean.mean), room)
-    missed = (1.0 - POWER) * (2.0 if abs(mean.mean) >= room else 1.0)
-
-    def enough(blocks: int) -> bool:
-        needed = t_quantile(rule.rate, blocks - 1.0) + t_quantile(missed, blocks - 1.0)
-        return needed * error * math.sqrt(done / blocks) <= distance
-
-    found = _fewest(enough, done)
-    return None if found is None else (found, abs(mean.mean) >= room)
-
-
-def _fewest(enough: Callable[[int], bool], done: int) -> int | None:
-    """The fewest blocks that are enough, and more than those that are done."""
-    if not enough(MOST_BLOCKS):
-        return None
-    low, high = done, MOST_BLOCKS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    # Enough by this estimate and not decided: half of such studies are not.
-    return high
+    freedom = mean.blocks - 1.0
+    test = (half / t_quantile(rule.rate, freedom), freedom, rule.rate)
+    return _blocks(mean.mean, mean.blocks, [test], rule.delta)
 
 
 def block_seconds(samples: pl.DataFrame) -> float | None:
@@ -160,7 +144,7 @@ def explain_effects(
             continue
         # By its own spread at the level of the family: what it borrows makes it a little less.
         test = (sd / math.sqrt(one.blocks), one.blocks - 1.0, 1.0 - one.adjusted_confidence)
-        blocks = _blocks(one.mean, one.blocks, [test], rule)
+        blocks = _blocks(one.mean, one.blocks, [test], rule.delta, rule.levels)
         needed.append(MOST_BLOCKS + 1 if blocks is None else blocks[0])
         sentence = _needs(sd, blocks, rule, study_file, seconds)
         reason = f"{one.reason}; {sentence}" if one.reason else sentence

@@ -21,12 +21,11 @@ from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.multiplicity.holm import workload_weights
 from pentathlon.evaluate.planning.alpha_spending import fixed
 from pentathlon.evaluate.planning.deciding import block_seconds
+from pentathlon.evaluate.planning.fewest import fewest
 
 MOST_RUNS = 6
 """The most runs of one gate; the last one is judged at alpha / 64."""
 FEWEST_BLOCKS = 3
-MOST_BLOCKS = 10_000
-"""The most that a study can have."""
 
 
 class Open(Frozen):
@@ -82,19 +81,14 @@ def _blocks(one: Open, level: float, delta: float, *, only_by_delta: bool) -> in
     distance = max(one.mean + delta, slower)
     if distance <= 0.0:
         return None
-    low, high = FEWEST_BLOCKS - 1, MOST_BLOCKS
-    if not _enough(high, one.sd, level, distance):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _enough(middle, one.sd, level, distance) else (middle, high)
-    return high
+    sd = one.sd
 
+    def enough(blocks: int) -> bool:
+        free, nominal = blocks - 1.0, fixed(blocks).nominal(level)
+        needed = t_quantile(nominal, free) + t_quantile(2.0 * (1.0 - POWER), free)
+        return needed * sd / math.sqrt(blocks) <= distance
 
-def _enough(blocks: int, sd: float, level: float, distance: float) -> bool:
-    free = blocks - 1.0
-    needed = t_quantile(fixed(blocks).nominal(level), free) + t_quantile(2.0 * (1.0 - POWER), free)
-    return needed * sd / math.sqrt(blocks) <= distance
+    return fewest(enough, FEWEST_BLOCKS)
 
 
 def block_seconds_of(samples: pl.DataFrame, workloads: Collection[str]) -> float | None:

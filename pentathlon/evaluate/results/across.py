@@ -6,17 +6,16 @@ Welch over the boots, verdicts those of Holm's procedure as within one result.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pentathlon.evaluate.cases import case_text, order
+from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.comparability import checksum_objection
 from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.diagnostics.stability import instability, of_boots
-from pentathlon.evaluate.estimate import Series, counted, series
+from pentathlon.evaluate.estimate import Series, counted, place, series, value_objection
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.welch import Estimate, welch
 from pentathlon.evaluate.facts import (
@@ -153,26 +152,20 @@ def compare_results(
     )
     refused = next((one.words for one in looked_at if one.outcome == REFUSED), None)
     other = set(differing(system.parameters, baseline.parameters))
-    shared = [key for key in system.everything if key in baseline.everything]
-    shared.sort(key=lambda key: _place(system, key))
+    shared = [one for key, one in system.everything.items() if key in baseline.everything]
+    shared.sort(key=lambda one: place(one, system.titles))
+    pairs = [(baseline.everything[own.key], own) for own in shared]
     reasons = {
-        key: refused
-        or objection(
-            system.everything[key],
-            baseline.everything[key],
-            differs=system.everything[key].workload in other,
-        )
-        for key in shared
+        own.key: refused or objection(own, one, differs=own.workload in other) for one, own in pairs
     }
     estimates = {
-        key: welch(
-            np.array(list(system.everything[key].blocks.values())),
-            np.array(list(baseline.everything[key].blocks.values())),
-            "higher" if not _kind(system, key).score else system.everything[key].direction,
+        own.key: welch(
+            np.array(list(own.blocks.values())),
+            np.array(list(one.blocks.values())),
+            own.direction if _kind(system, own).score else "higher",
         )
-        for key in shared
-        if reasons[key] is None
-        and min(len(s.everything[key].blocks) for s in (system, baseline)) >= FEWEST_BOOTS
+        for one, own in pairs
+        if reasons[own.key] is None and min(len(own.blocks), len(one.blocks)) >= FEWEST_BOOTS
     }
     claims = claims_of(estimates, [system.everything[key].workload for key in estimates], rule)
     return Across(
@@ -191,49 +184,33 @@ def compare_results(
         rows=tuple(
             _row(
                 system.titles,
-                (baseline.everything[key], system.everything[key]),
-                estimates.get(key),
+                pair,
+                estimates.get(pair[1].key),
                 rule,
                 _judge(
-                    baseline.everything[key],
-                    system.everything[key],
-                    reasons[key],
-                    estimates.get(key),
-                    claims.get(key),
-                    kind=_kind(system, key),
+                    pair,
+                    reasons[pair[1].key],
+                    estimates.get(pair[1].key),
+                    claims.get(pair[1].key),
+                    kind=_kind(system, pair[1]),
                 ),
             )
-            for key in shared
+            for pair in pairs
         ),
         only_baseline=tuple(sorted(baseline.everything.keys() - system.everything.keys())),
         only_system=tuple(sorted(system.everything.keys() - baseline.everything.keys())),
     )
 
 
-def _place(found: Side, key: str) -> tuple[object, ...]:
-    one = found.everything[key]
-    return (
-        found.titles.place(one.workload, one.metric),
-        order(case_of(one.case_json)),
-        key,
-    )
-
-
-def _kind(found: Side, key: str) -> Wording:
-    one = found.everything[key]
+def _kind(found: Side, one: Series) -> Wording:
     return wording(found.titles.role(one.workload, one.metric), one.unit)
 
 
 def objection(own: Series, other: Series, *, differs: bool) -> str | None:
-    if own.units > 1 or other.units > 1 or own.unit != other.unit:
-        return f"the units differ ({other.unit} and {own.unit})"
-    if own.direction != other.direction:
-        return f"the directions differ ({other.direction} and {own.direction} is better)"
-    if math.isnan(own.lowest + other.lowest):
-        return "a sample is not a finite number"
-    if min(own.lowest, other.lowest) <= 0:
-        return "a sample is zero or negative, which no time or rate of finished work can be"
-    return None if differs else checksum_objection(own.checksums, other.checksums)
+    found = value_objection(own, other)
+    if found is not None or differs:
+        return found
+    return checksum_objection(own.checksums, other.checksums)
 
 
 def claims_of(
@@ -245,8 +222,7 @@ def claims_of(
 
 
 def _judge(
-    other: Series,
-    own: Series,
+    sides: tuple[Series, Series],
     objection: str | None,
     estimate: Estimate | None,
     claims: Claims | None,
@@ -256,10 +232,10 @@ def _judge(
     if objection is not None:
         return Verdict.INVALID, objection
     if estimate is None or claims is None:
-        few = min(len(own.blocks), len(other.blocks))
+        few = min(len(one.blocks) for one in sides)
         return Verdict.INCONCLUSIVE, f"{few} boot on one side; an interval needs {FEWEST_BOOTS}"
     verdict = decide(claims, estimate.mean, kind)
-    logs = [np.log(list(one.blocks.values())) for one in (own, other)]
+    logs = [np.log(list(one.blocks.values())) for one in reversed(sides)]
     trouble = next((text for one in logs if (text := instability(one)) is not None), None)
     apart = max(map(min, logs)) > min(map(max, logs))
     if trouble is not None and not (verdict.is_shown and apart):

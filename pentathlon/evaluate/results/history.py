@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -204,12 +204,6 @@ def courses(
         if yes
     }
     return tuple(
-        Course(
-            one.key,
-            one.workload,
-            one.speeds,
-            tuple(change for change in one.changes if (one.key, change.at) in named),
-            one.correlation,
-        )
+        replace(one, changes=tuple(c for c in one.changes if (one.key, c.at) in named))
         for one in found
     )
