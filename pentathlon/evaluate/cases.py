@@ -59,9 +59,9 @@ def order(case: Mapping[str, Scalar]) -> tuple[list[str], list[tuple[str, float]
     return categories, numbers
 
 
-def without(case: Mapping[str, Scalar], factor: str) -> dict[str, Scalar]:
-    """The case without one factor: what names a curve over that factor."""
-    return {name: value for name, value in case.items() if name != factor}
+def without(case: Mapping[str, Scalar], *factors: str) -> dict[str, Scalar]:
+    """The case without some factors: what names a curve over one factor."""
+    return {name: value for name, value in case.items() if name not in factors}
 
 
 def number(case: Mapping[str, Scalar], factor: str) -> float | None:

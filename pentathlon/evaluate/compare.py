@@ -28,7 +28,7 @@ from pentathlon.evaluate.estimators.paired import Paired, pair_blocks
 from pentathlon.evaluate.estimators.resolution import floor
 from pentathlon.evaluate.failures import FirstFailures
 from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
-from pentathlon.evaluate.multiplicity import families, fdr, holm
+from pentathlon.evaluate.multiplicity import families
 from pentathlon.evaluate.planning.alpha_spending import Levels
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict, decide, words
@@ -156,22 +156,21 @@ class Judge:
         """Declared rows by Holm's procedure, exploratory ones by that of Benjamini and Hochberg."""
         most = self._most(pairs)
         enough = [pair for pair in pairs if paired[pair.key].count >= FEWEST_BLOCKS]
-        found: dict[str, Tested] = {}
-        for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
-            own = [pair for pair in enough if pair.declared is declared]
-            rows = [
-                families.Candidate(
-                    pair.workload,
-                    paired[pair.key].estimate,
-                    borrowed.estimates.get(pair.key),
-                    self.rule.levels(min(most, self.decided.get(pair.workload, most))),
-                )
-                for pair in own
-            ]
-            judged = families.claims(rows, self.rule, procedure)
-            for pair, row, (claims, level) in zip(own, rows, judged, strict=True):
-                found[pair.key] = Tested(paired[pair.key], level, row.levels, claims, row.moderated)
-        return found
+        rows = [
+            families.Candidate(
+                pair.workload,
+                paired[pair.key].estimate,
+                borrowed.estimates.get(pair.key),
+                self.rule.levels(min(most, self.decided.get(pair.workload, most))),
+                pair.declared,
+            )
+            for pair in enough
+        ]
+        judged = zip(enough, rows, families.claims(rows, self.rule), strict=True)
+        return {
+            pair.key: Tested(paired[pair.key], level, row.levels, claims, row.moderated)
+            for pair, row, (claims, level) in judged
+        }
 
     def _most(self, pairs: Sequence[Pair]) -> int:
         """Blocks of the row that has most of them."""

@@ -6,7 +6,8 @@ Sources: martinovic2012, Tables 2, 9 and 16 to 21; vdovjak2021, Table 1; salah20
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pentathlon.evaluate.display import bytes_text, significant
@@ -77,27 +78,13 @@ def hardware(values: Mapping[str, Any], unsupported: Mapping[str, str]) -> dict[
     return found
 
 
-def _text(*paths: str) -> Callable[[_Readings], str]:
-    def make(readings: _Readings) -> str:
-        value = readings.first(*paths)
-        return "" if value is None else str(value)
-
-    return make
+def _text(readings: _Readings, *paths: str) -> str:
+    value = readings.first(*paths)
+    return "" if value is None else str(value)
 
 
-def _joined(*paths: str) -> Callable[[_Readings], str]:
-    def make(readings: _Readings) -> str:
-        return " ".join(str(value) for path in paths if (value := readings.first(path)) is not None)
-
-    return make
-
-
-def _bytes(path: str) -> Callable[[_Readings], str]:
-    def make(readings: _Readings) -> str:
-        value = readings.first(path)
-        return bytes_text(value) if isinstance(value, int | float) else ""
-
-    return make
+def _joined(readings: _Readings, *paths: str) -> str:
+    return " ".join(str(value) for path in paths if (value := readings.first(path)) is not None)
 
 
 def _megahertz(khz: Any) -> str:
@@ -112,25 +99,22 @@ def _clock(readings: _Readings) -> str:
     return _megahertz(readings.first("cpu.tsc.frequency_khz"))
 
 
-def _socket(leaf: str) -> Callable[[_Readings], Any]:
-    def make(readings: _Readings) -> Any:
-        for one in readings.listed("firmware.processors"):
-            if isinstance(one.get(leaf), int | float) and one[leaf]:
-                return one[leaf]
-        return None
-
-    return make
+def _socket(readings: _Readings, leaf: str) -> Any:
+    for one in readings.listed("firmware.processors"):
+        if isinstance(one.get(leaf), int | float) and one[leaf]:
+            return one[leaf]
+    return None
 
 
 def _external(readings: _Readings) -> str:
     return _megahertz(
         readings.first("cpu.frequency.external_clock_khz")
-        or _socket("external_clock_khz")(readings)
+        or _socket(readings, "external_clock_khz")
     )
 
 
 def _voltage(readings: _Readings) -> str:
-    millivolts = _socket("millivolts")(readings)
+    millivolts = _socket(readings, "millivolts")
     return "" if millivolts is None else f"{significant(millivolts / 1000)} V"
 
 
@@ -140,19 +124,16 @@ def _instructions(readings: _Readings) -> str:
     return ", ".join(str(one) for one in (machine, level) if one)
 
 
-def _cache(level: int) -> Callable[[_Readings], str]:
-    def make(readings: _Readings) -> str:
-        parts = []
-        for one in readings.listed("caches"):
-            size, kind = one.get("size_bytes"), one.get("type", "unified")
-            if one.get("level") != level or not isinstance(size, int):
-                continue
-            count = one.get("instances")
-            times = f"{count} x " if isinstance(count, int) and count > 1 else ""
-            parts.append(f"{times}{bytes_text(size)}{'' if kind == 'unified' else f' {kind}'}")
-        return ", ".join(parts)
-
-    return make
+def _cache(readings: _Readings, level: int) -> str:
+    parts = []
+    for one in readings.listed("caches"):
+        size, kind = one.get("size_bytes"), one.get("type", "unified")
+        if one.get("level") != level or not isinstance(size, int):
+            continue
+        count = one.get("instances")
+        times = f"{count} x " if isinstance(count, int) and count > 1 else ""
+        parts.append(f"{times}{bytes_text(size)}{'' if kind == 'unified' else f' {kind}'}")
+    return ", ".join(parts)
 
 
 def _memory(readings: _Readings) -> str:
@@ -169,7 +150,8 @@ def _memory(readings: _Readings) -> str:
         modules[text] = modules.get(text, 0) + 1
     if modules:
         return ", ".join(f"{count} x {text}" for text, count in modules.items())
-    return _bytes("memory.total_bytes")(readings)
+    total = readings.first("memory.total_bytes")
+    return bytes_text(total) if isinstance(total, int | float) else ""
 
 
 def _cards(readings: _Readings) -> list[dict[str, Any]]:
@@ -187,40 +169,33 @@ def _graphics(readings: _Readings) -> str:
     )
 
 
-def _card(leaf: str, write: Callable[[Any], str]) -> Callable[[_Readings], str]:
-    def make(readings: _Readings) -> str:
-        return ", ".join(write(one[leaf]) for one in _cards(readings) if _plain(one.get(leaf)))
-
-    return make
+def _card(readings: _Readings, leaf: str, write: Callable[[Any], str]) -> str:
+    return ", ".join(write(one[leaf]) for one in _cards(readings) if _plain(one.get(leaf)))
 
 
 def _plain(value: Any) -> bool:
     return value is not None and value != "" and not isinstance(value, dict)
 
 
-def _disk(leaf: str) -> Callable[[_Readings], Any]:
+def _disk(readings: _Readings, leaf: str) -> Any:
     """A value of the device that the scratch directory lies on."""
-
-    def make(readings: _Readings) -> Any:
-        device = readings.first("filesystems.scratch.block_device", "filesystems.root.block_device")
-        return None if device is None else readings.first(f"block_devices.{device}.{leaf}")
-
-    return make
+    device = readings.first("filesystems.scratch.block_device", "filesystems.root.block_device")
+    return None if device is None else readings.first(f"block_devices.{device}.{leaf}")
 
 
 def _disk_name(readings: _Readings) -> str:
-    model = _disk("model")(readings)
-    driver = _disk("driver")(readings)
+    model = _disk(readings, "model")
+    driver = _disk(readings, "driver")
     return str(model or (f"{driver} device" if driver else ""))
 
 
 def _disk_size(readings: _Readings) -> str:
-    size = _disk("size_bytes")(readings)
+    size = _disk(readings, "size_bytes")
     return bytes_text(size) if isinstance(size, int) else ""
 
 
 def _spindle(readings: _Readings) -> str:
-    rotational = _disk("rotational")(readings)
+    rotational = _disk(readings, "rotational")
     if rotational is None:
         return ""
     return "rotating, rate not reported" if rotational else "no spindle"
@@ -247,21 +222,15 @@ def _network(readings: _Readings) -> str:
     return ", ".join(parts)
 
 
-def _drivers(kinds: tuple[str, ...], leaf: str) -> Callable[[_Readings], str]:
+def _drivers(readings: _Readings, kinds: tuple[str, ...], leaf: str) -> str:
     """Names of the drivers of some kinds of device, each with its provider or version."""
-
-    def make(readings: _Readings) -> str:
-        return ", ".join(dict.fromkeys(_of(readings, kinds, leaf)))
-
-    return make
-
-
-def _of(readings: _Readings, kinds: tuple[str, ...], leaf: str) -> Iterator[str]:
+    found = []
     for one in readings.below("drivers.devices").values():
         driver = one.get("driver")
         if str(one.get("component", "")).lower().startswith(kinds) and isinstance(driver, str):
             value = one.get(leaf)
-            yield f"{driver}: {value if _plain(value) else 'none of its own'}"
+            found.append(f"{driver}: {value if _plain(value) else 'none of its own'}")
+    return ", ".join(dict.fromkeys(found))
 
 
 def _chipset(readings: _Readings) -> str:
@@ -288,58 +257,61 @@ _Maker = tuple[Callable[[_Readings], str], tuple[str, ...]]
 
 _PROPERTIES: dict[str, _Maker] = {
     "cpu": (
-        _text("cpu.model_name", "cpu.model", "cpu.brand", "cpu.name"),
+        lambda one: _text(one, "cpu.model_name", "cpu.model", "cpu.brand", "cpu.name"),
         ("cpu.model_name",),
     ),
     "instruction_set": (_instructions, ("cpu.architecture",)),
     "internal_clock": (_clock, ("cpu.frequency.base_khz", "cpu.frequency")),
     "external_clock": (_external, ("cpu.frequency.external_clock_khz", "firmware.processors")),
-    "cores": (_text("cpu.cores", "cpu.logical", "cpu.threads"), ("cpu.cores",)),
+    "cores": (lambda one: _text(one, "cpu.cores", "cpu.logical", "cpu.threads"), ("cpu.cores",)),
     "voltage": (_voltage, ("firmware.processors",)),
-    "l1": (_cache(1), ("caches",)),
-    "l2": (_cache(2), ("caches",)),
-    "l3": (_cache(3), ("caches",)),
+    "l1": (lambda one: _cache(one, 1), ("caches",)),
+    "l2": (lambda one: _cache(one, 2), ("caches",)),
+    "l3": (lambda one: _cache(one, 3), ("caches",)),
     "ram": (_memory, ("memory.modules", "memory.total_bytes")),
     "graphics": (_graphics, ("graphics.cards",)),
-    "graphics_memory": (_card("memory_bytes", bytes_text), ("graphics.cards",)),
-    "graphics_clock": (_card("max_khz", _megahertz), ("graphics.cards",)),
+    "graphics_memory": (lambda one: _card(one, "memory_bytes", bytes_text), ("graphics.cards",)),
+    "graphics_clock": (lambda one: _card(one, "max_khz", _megahertz), ("graphics.cards",)),
     "graphics_interface": (
-        _text("graphics.adapter.api", "graphics.adapter.backend"),
+        lambda one: _text(one, "graphics.adapter.api", "graphics.adapter.backend"),
         ("graphics.adapter",),
     ),
     "disk": (_disk_name, ("filesystems.scratch.block_device", "block_devices")),
     "disk_capacity": (_disk_size, ("filesystems.scratch.block_device", "block_devices")),
     "disk_interface": (
-        lambda readings: str(_disk("interface")(readings) or ""),
+        lambda one: str(_disk(one, "interface") or ""),
         ("filesystems.scratch.block_device", "block_devices"),
     ),
     "disk_cache": (_nothing, ()),
     "spindle": (_spindle, ("filesystems.scratch.block_device", "block_devices")),
     "motherboard": (
-        _joined("firmware.board_vendor", "firmware.board_name"),
+        lambda one: _joined(one, "firmware.board_vendor", "firmware.board_name"),
         ("firmware.board_name",),
     ),
     "chipset": (_chipset, ("drivers.devices", "drivers")),
     "memory_architecture": (_nothing, ()),
-    "bios": (_joined("firmware.vendor", "firmware.version"), ("firmware.version",)),
+    "bios": (
+        lambda one: _joined(one, "firmware.vendor", "firmware.version"),
+        ("firmware.version",),
+    ),
     "removable": (_removable, ("block_devices",)),
     "file_system": (
-        _text("filesystems.scratch.type", "filesystems.root.type"),
+        lambda one: _text(one, "filesystems.scratch.type", "filesystems.root.type"),
         ("filesystems.scratch",),
     ),
     "network": (_network, ("network_devices",)),
-    "os": (_text("os.pretty_name", "os.name"), ("os.name",)),
+    "os": (lambda one: _text(one, "os.pretty_name", "os.name"), ("os.name",)),
     "kernel": (
-        _joined("kernel.name", "kernel.release"),
+        lambda one: _joined(one, "kernel.name", "kernel.release"),
         ("kernel.release",),
     ),
     "machine": (
-        _joined("firmware.system_vendor", "firmware.system_name"),
+        lambda one: _joined(one, "firmware.system_vendor", "firmware.system_name"),
         ("firmware.system_name",),
     ),
-    "compiler": (_text("kernel.build"), ("kernel.build",)),
+    "compiler": (lambda one: _text(one, "kernel.build"), ("kernel.build",)),
     "driver_cpu": (
-        _text("cpu.frequency.driver", "power.idle_driver"),
+        lambda one: _text(one, "cpu.frequency.driver", "power.idle_driver"),
         ("cpu.frequency.driver",),
     ),
 }
@@ -353,7 +325,10 @@ _DRIVEN = {
 }
 for _kind, _names in _DRIVEN.items():
     for _suffix, _leaf in (("provider", "provider"), ("version", "driver_version")):
-        _PROPERTIES[f"driver_{_kind}_{_suffix}"] = (_drivers(_names, _leaf), ("drivers.devices",))
+        _PROPERTIES[f"driver_{_kind}_{_suffix}"] = (
+            partial(_drivers, kinds=_names, leaf=_leaf),
+            ("drivers.devices",),
+        )
 
 NAMES = frozenset(_PROPERTIES)
 """Every property."""

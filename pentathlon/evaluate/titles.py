@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pentathlon.evaluate.wording import PERFORMANCE
-from pentathlon.study.catalog import Catalog, Workload
+from pentathlon.study.catalog import Catalog, Metric, Workload
 
 AREAS = (
     "process", "memory", "arithmetic", "disk", "network", "forwarding", "link", "files", "graphics",
@@ -48,21 +48,17 @@ class Titles:
 
     def zero_allowed(self, workload: str, metric: str) -> bool:
         """Whether the catalog states that the metric may rightly be zero."""
-        known = self._workloads.get(workload)
-        metrics = [] if known is None else known.metrics
-        return any(one.id == metric and one.zero_allowed for one in metrics)
+        return any(one.id == metric and one.zero_allowed for one in self._metrics(workload))
 
     def role(self, workload: str, metric: str) -> str:
         """The metric's role in the catalog; performance where the catalog is not known."""
-        known = self._workloads.get(workload)
-        metrics = [] if known is None else known.metrics
-        return next((one.role for one in metrics if one.id == metric), PERFORMANCE)
+        found = (one.role for one in self._metrics(workload) if one.id == metric)
+        return next(found, PERFORMANCE)
 
     def place(self, workload: str, metric: str) -> tuple[int, str, int, str, int, str]:
         """Sort key: area, then the catalog's order of workloads and metrics, then the ids."""
         area = self.area(workload)
-        known = self._workloads.get(workload)
-        names = [] if known is None else [one.id for one in known.metrics]
+        names = [one.id for one in self._metrics(workload)]
         return (
             AREAS.index(area) if area in AREAS else len(AREAS),
             area,
@@ -71,3 +67,7 @@ class Titles:
             names.index(metric) if metric in names else len(names),
             metric,
         )
+
+    def _metrics(self, workload: str) -> list[Metric]:
+        known = self._workloads.get(workload)
+        return [] if known is None else known.metrics

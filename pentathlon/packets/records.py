@@ -33,6 +33,9 @@ SPARSE = 64
 """Sequences of a sender may be so many times as many as its records, as for the agent's `join`: the
 columns of a flow have room for every sequence."""
 
+COLUMNS = ("sequence", "time_ns", "late_ns", "length", "flags")
+"""Of packets."""
+
 PIECE = 8
 """Blocks that are decoded together: their columns fit into a processor's own cache."""
 
@@ -89,8 +92,7 @@ class Packets:
 
     def rows(self, start: int, end: int) -> Packets:
         """The packets from one place to another, without the latter."""
-        names = ("sequence", "time_ns", "late_ns", "length", "flags")
-        columns = {name: getattr(self, name)[start:end] for name in names}
+        columns = {name: getattr(self, name)[start:end] for name in COLUMNS}
         return Packets(**columns, lost_records=0)
 
 
@@ -342,14 +344,7 @@ def _together(pieces: list[Piece], lost_records: int) -> Packets:
         parts = [getattr(piece, name) for piece in pieces]
         return np.concatenate([np.empty(0, np.int64), *parts], dtype=np.int64)
 
-    return Packets(
-        sequence=column("sequence"),
-        time_ns=column("time_ns"),
-        late_ns=column("late_ns"),
-        length=column("length"),
-        flags=column("flags"),
-        lost_records=lost_records,
-    )
+    return Packets(**{name: column(name) for name in COLUMNS}, lost_records=lost_records)
 
 
 def exchanges(data: Data) -> Integers:

@@ -13,6 +13,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import TypeAlias
 
@@ -34,6 +36,7 @@ DecidedWorkloads: TypeAlias = Callable[[int], Sequence[str]]
 """Number of blocks that are done -> workloads of which no more is needed."""
 
 
+@dataclass(eq=False)
 class Runner:
     """Runs what a state leaves to be run, and reports a sink everything.
 
@@ -51,35 +54,24 @@ class Runner:
         cpu_latency: keeps the CPUs of this machine out of idle states in cases with turns.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        targets: Mapping[str, Target],
-        sink: Sink,
-        *,
-        catalog: Catalog,
-        state: RunState,
-        observer: Sink | None = None,
-        shield: Shield = nullcontext,
-        stopping_rule: Judge | None = None,
-        decided: DecidedWorkloads | None = None,
-        only: tuple[int, str] | None = None,
-        cpu_latency: CpuLatency | None = None,
-    ) -> None:
-        self.plan = plan
-        self.targets = targets
-        self.catalog = catalog
-        self.state = state
-        self._sink = sink
-        self._observer = observer
-        self._shield = shield
-        self._stopping_rule = stopping_rule
-        self._decided = decided
-        self._only = only
-        self._cpu_latency = cpu_latency
-        measuring = {cpu for one in targets.values() for cpu in one.cpus or AVAILABLE}
-        self._apart = bool(AVAILABLE - measuring)
+    plan: Plan
+    targets: Mapping[str, Target]
+    sink: Sink
+    _: KW_ONLY
+    catalog: Catalog
+    state: RunState
+    observer: Sink | None = None
+    shield: Shield = nullcontext
+    stopping_rule: Judge | None = None
+    decided: DecidedWorkloads | None = None
+    only: tuple[int, str] | None = None
+    cpu_latency: CpuLatency | None = None
+
+    @cached_property
+    def _apart(self) -> bool:
         """Whether this program has a CPU on which no system measures."""
+        measuring = {cpu for one in self.targets.values() for cpu in one.cpus or AVAILABLE}
+        return bool(AVAILABLE - measuring)
 
     def run(self) -> list[Failure]:
         """Run every boot that has steps left; returns the failures that nothing made good.
@@ -103,16 +95,16 @@ class Runner:
             raise
         finally:
             # Each of them, also where an earlier one fails.
-            with self._shield(), ExitStack() as last:
+            with self.shield(), ExitStack() as last:
                 for target in reversed([*self.targets.values()]):
                     last.callback(target.discard)
-        self._emit_end("part" if self._only is not None and self.state.pending() else "finished")
+        self._emit_end("part" if self.only is not None and self.state.pending() else "finished")
         return self.state.unresolved()
 
     def _prepare(self, system: str, block: int) -> None:
         """What is done once for each install of the system, before its first measured boot."""
         target = self.targets[system]
-        preparer = Preparer(self.plan, self.catalog, self.state, self._emit, self._shield)
+        preparer = Preparer(self.plan, self.catalog, self.state, self._emit, self.shield)
         preparer.prepare(system, target, self.plan.install_of(block))
 
     def _stops(self, block: int) -> bool:
@@ -123,12 +115,12 @@ class Runner:
         boots = [boot for (number, _), boot in self.state.boots.items() if number == block]
         if any(boot.attempts for boot in boots):
             return False
-        reason = None if self._stopping_rule is None else self._stopping_rule(block)
+        reason = None if self.stopping_rule is None else self.stopping_rule(block)
         if reason is not None:
             self._emit(StoppedEarly(blocks=block, reason=reason))
             return True
-        if self._decided is not None:
-            done = [one for one in self._decided(block) if one not in self.state.decided]
+        if self.decided is not None:
+            done = [one for one in self.decided(block) if one not in self.state.decided]
             if done:
                 self._emit(Decided(blocks=block, workloads=done))
         return False
@@ -137,16 +129,16 @@ class Runner:
         self._emit(RunEnd(outcome=outcome, failures=len(self.state.unresolved())))
 
     def _emit(self, record: Record) -> None:
-        self._sink(record)
+        self.sink(record)
         self.state.apply(record)
-        if self._observer is not None:
-            self._observer(record)
+        if self.observer is not None:
+            self.observer(record)
 
     def _groups(self) -> Iterator[list[BootState]]:
         """Boots that are alive at once: those of a block, or each by itself."""
         pending = self.state.pending()
-        if self._only is not None:
-            yield from ([boot] for boot in pending if (boot.block, boot.system) == self._only)
+        if self.only is not None:
+            yield from ([boot] for boot in pending if (boot.block, boot.system) == self.only)
             return
         if self.plan.pairing == "none":
             yield from ([boot] for boot in pending)
@@ -157,7 +149,7 @@ class Runner:
     def _attempt(self, boots: Sequence[BootState]) -> None:
         """One boot of each of the systems for the steps that are left, all alive at once."""
         gate = len(boots) > 1
-        run = Run(self.plan, self.catalog, self.state, self._emit, self._shield)
+        run = Run(self.plan, self.catalog, self.state, self._emit, self.shield)
         attempts = [Attempt(run, boot, self.targets[boot.system], gate=gate) for boot in boots]
         try:
             for one in attempts:
@@ -189,7 +181,7 @@ class Runner:
 
         Commands, and cases that are measured as a whole, find the CPUs as they are without turns.
         """
-        if self._cpu_latency is None:
+        if self.cpu_latency is None:
             return
         awake = False
         if one is not None:
@@ -197,7 +189,7 @@ class Runner:
             workload = self.catalog.workload(step.workload)
             case = {} if one.waits_for is None else json.loads(one.waits_for.case)
             awake = step.workload not in self.plan.commands and fits(self.plan, workload, case)
-        self._cpu_latency.limit(0 if awake else None)
+        self.cpu_latency.limit(0 if awake else None)
 
     def _turn(self, waiting: Sequence[Attempt]) -> list[Attempt]:
         """Those that go on next, in the order in which they do.

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from pentathlon.safeio.clipping import clip
 from pentathlon.store.files import read_bytes, write_whole
-from pentathlon.store.journal import StoreError
+from pentathlon.store.problems import StoreError, writing
 
 DIRECTORY = "calibration"
 CALIBRATIONS = "calibration.json"
@@ -40,11 +40,11 @@ _Text = Annotated[str, Field(max_length=4096)]
 
 
 class _Checked(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
 
 
-class _Floor(_Checked):
-    """One metric."""
+class Floor(_Checked):
+    """One metric: what was found between the two names, and the floor, in percent."""
 
     key: _Text
     floor_percent: Annotated[float, Field(ge=0)]
@@ -52,6 +52,8 @@ class _Floor(_Checked):
     low_percent: _Percent
     high_percent: _Percent
     log_ratios: list[float] = []
+    """Of every block, in block order: the floor of a mean over several metrics is made of them.
+    """
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -60,12 +62,12 @@ class _Floor(_Checked):
         return self
 
 
-class _Document(_Checked):
-    """A calibration as a file holds it; `pentathlon.evaluate.planning.calibration` states what the
-    numbers mean."""
+class Document(_Checked):
+    """One calibration of one machine, for one layer and one catalog, as a file holds it."""
 
     format: int
     made: _Text
+    """UTC time of the calibration."""
     plan_hash: _Text
     target: _Text
     layer: _Text
@@ -75,12 +77,15 @@ class _Document(_Checked):
     blocks: Annotated[int, Field(ge=1, lt=1 << 31)]
     confidence: Annotated[float, Field(gt=0, lt=1)]
     trials: _Count
+    """Metrics times groups of 5 blocks; trials of one group depend on each other."""
     alarms: _Count
     alarm_rate: _Share
     alarm_low: _Share
     alarm_high: _Share
+    """Exact 95 % bounds of the rate (Clopper and Pearson 1934), as if trials were independent."""
     called: _Count
-    floors: list[_Floor]
+    """Rows of the whole calibration whose verdict called the two names different."""
+    floors: list[Floor]
 
     @field_validator("made")
     @classmethod
@@ -117,7 +122,7 @@ def _check(path: Path, document: Any, which: str, remedy: str) -> None:
         if document["format"] != FORMAT:
             return
         try:
-            _Document.model_validate(document)
+            Document.model_validate(document)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             names = [f"[{one}]" if isinstance(one, int) else f".{one}" for one in first["loc"]]
@@ -143,11 +148,9 @@ def keep(document: Mapping[str, Any], state_dir: Path, result: Path) -> Path:
     file = state_dir / DIRECTORY / f"{hashlib.sha256(what.encode()).hexdigest()[:16]}.json"
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     for path in (file, result / MADE):
-        try:
+        with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, text)
-        except OSError as error:
-            raise StoreError(f"{path} cannot be written: {error.strerror}") from error
     return file
 
 
@@ -191,11 +194,9 @@ def copy_to_result(state_dir: Path, result: Path) -> None:
     documents = known(state_dir)
     if not documents:
         return
-    try:
+    with writing(result / CALIBRATIONS):
         text = json.dumps(documents, indent=1, ensure_ascii=False) + "\n"
         write_whole(result / CALIBRATIONS, text)
-    except OSError as error:
-        raise StoreError(f"{result / CALIBRATIONS} cannot be written: {error.strerror}") from error
 
 
 def read_from_result(result: Path) -> list[dict[str, Any]]:

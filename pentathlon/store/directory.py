@@ -29,6 +29,7 @@ from pentathlon.store.journal import (
 from pentathlon.store.names import CATALOG as CATALOG  # noqa: PLC0414  for who reads a directory
 from pentathlon.store.names import PLAN as PLAN  # noqa: PLC0414
 from pentathlon.store.names import STUDY as STUDY  # noqa: PLC0414
+from pentathlon.store.problems import writing
 from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
 from pentathlon.study.load import LoadedStudy
 from pentathlon.study.plan import Plan, canonical_json
@@ -80,7 +81,7 @@ def fill_directory(
     Raises:
         StoreError: the file system refuses.
     """
-    try:
+    with writing(directory):
         text = canonical_json(catalog.model_dump(mode="json"))
         write_whole(directory / CATALOG, text + "\n", sync=True)
         write_whole(directory / STUDY, loaded.text, sync=True)
@@ -88,8 +89,6 @@ def fill_directory(
         journal.append(dataclasses.replace(first, catalog_sha256=_sha256(text.encode())))
         journal.close()
         write_whole(directory / PLAN, plan.canonical() + "\n", sync=True)
-    except OSError as error:
-        raise StoreError(f"{directory} cannot be written: {error.strerror}") from error
 
 
 def read_plan(directory: Path) -> Plan:

@@ -21,6 +21,7 @@ from pentathlon.safeio.checksum import sealed
 from pentathlon.store.directory import CATALOG, PLAN
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import FORMAT, JOURNAL, LOCK, LONGEST_LINE, StoreError, read_journal
+from pentathlon.store.problems import writing
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.counting import count_text
 from pentathlon.study.model import Study
@@ -86,12 +87,10 @@ def write_imported(directory: Path, records: Sequence[Imported]) -> None:
     )
     end = RunEnd(utc=max(record.utc for record in records), outcome="finished", failures=0)
     lines = [_line(record) for record in (start, *records, end)]
-    try:
+    with writing(directory):
         write_whole(directory / JOURNAL, b"".join(lines), sync=True)
         write_whole(directory / CATALOG, text + "\n", sync=True)
         write_whole(directory / PLAN, plan.canonical() + "\n", sync=True)
-    except OSError as error:
-        raise StoreError(f"{directory} cannot be written: {error.strerror}") from error
 
 
 def mend(directory: Path, records: Sequence[Imported]) -> None:

@@ -40,6 +40,7 @@ from pentathlon.store.names import JOURNAL as JOURNAL  # noqa: PLC0414  for who 
 from pentathlon.store.names import LOCK as LOCK  # noqa: PLC0414
 from pentathlon.store.names import TORN as TORN  # noqa: PLC0414
 from pentathlon.store.problems import StoreError as StoreError  # noqa: PLC0414  for who reads a journal
+from pentathlon.store.problems import writing
 
 SYNC_S = 0.2
 LOCK_WAIT_S = 0.3
@@ -128,13 +129,11 @@ class JournalWriter:
 
     def __init__(self, directory: Path) -> None:
         path = directory / JOURNAL
-        try:
+        with writing(path):
             set_torn_aside(directory)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
             self._file = open_regular(path, flags)
             _sync_directory(directory)
-        except OSError as error:
-            raise StoreError(f"{path} cannot be written: {error.strerror}") from error
         self._path = path
         self._synced = time.monotonic()
 

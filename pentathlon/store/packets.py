@@ -17,6 +17,7 @@ from pentathlon.protocol.events import JsonObject, Packets, read
 from pentathlon.safeio.clipping import clip
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import StoreError, read_journal
+from pentathlon.store.problems import writing
 
 PACKETS = "packets"
 """The directory of the files, in that of the result."""
@@ -76,7 +77,7 @@ class PacketKeeper:
         if data is None:
             return rest
         folder = self._directory / kept.folder
-        try:
+        with writing(folder):
             folder.mkdir(exist_ok=True)
             if folder.is_symlink():
                 raise StoreError(f"{folder} is a symbolic link, which is not followed")
@@ -87,8 +88,6 @@ class PacketKeeper:
             self._last[kept.folder] = last
             path = folder / f"{last:06d}{kept.suffix}"
             write_whole(path, data)
-        except OSError as error:
-            raise StoreError(f"{folder} cannot be written: {error.strerror}") from error
         self._of_boot.append(path)
         return rest | {"file": f"{kept.folder}/{path.name}"}
 

@@ -24,6 +24,7 @@ from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journa
 from pentathlon.store.journal_sums import journal_sums
 from pentathlon.store.ondemand import OnDemand
 from pentathlon.store.packets import kept_trials
+from pentathlon.store.problems import writing
 from pentathlon.store.schema import TABLES
 from pentathlon.store.standing import Standing, Summary
 from pentathlon.store.tables import TableBuilder, as_file, read_file, write_tables
@@ -270,7 +271,7 @@ class Result:
         size, checksum, digest = journal_sums(self.path)
         tables, standing = self._pass
         self.__dict__["_tables"], self.__dict__["_standing"] = tables, standing
-        try:
+        with writing(self.path):
             (self.path / FRESH).unlink(missing_ok=True)
             noted = {
                 "format": FRESH_FORMAT,
@@ -281,8 +282,6 @@ class Result:
                 "tables": write_tables(self.path, tables),
             }
             write_whole(self.path / FRESH, sealed(noted))
-        except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
 
     @cached_property
     def _tables(self) -> Mapping[str, pl.DataFrame]:

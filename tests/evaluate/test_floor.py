@@ -65,7 +65,7 @@ def test_the_floor_is_the_larger_end_of_the_interval(made):
 
 def test_false_alarms_are_counted_by_single_tests_in_groups():
     # Ten groups of five blocks for each of three metrics; every group is a test at 5 %.
-    made = calibrate(evaluate(aa_result(blocks=50)), "t")
+    made = calibrate(evaluate(aa_result(blocks=50)), "2026-01-02T00:00:00Z")
     assert made.trials == 30
     evaluation = evaluate(aa_result(blocks=50))
     alarms = 0
@@ -107,7 +107,7 @@ def test_a_difference_above_the_floor_stays(made):
 
 def test_equivalence_is_refused_where_the_floor_is_wider_than_delta(made):
     wide = made.model_copy(
-        update={"floors": tuple(f.model_copy(update={"floor_percent": 3.0}) for f in made.floors)}
+        update={"floors": [f.model_copy(update={"floor_percent": 3.0}) for f in made.floors]}
     )
     assert {r.comparisons[0].verdict for r in comparison(1.0, None).rows} == {Verdict.EQUIVALENT}
     assert {r.comparisons[0].verdict for r in comparison(1.0, wide).rows} == {Verdict.INCONCLUSIVE}
@@ -178,10 +178,10 @@ def test_a_mean_has_the_floor_of_the_same_rows_between_two_names(made):
 def test_a_mean_below_its_floor_is_not_claimed(made):
     wide = made.model_copy(
         update={
-            "floors": tuple(
-                one.model_copy(update={"log_ratios": tuple(8 * v for v in one.log_ratios)})
+            "floors": [
+                one.model_copy(update={"log_ratios": [8 * v for v in one.log_ratios]})
                 for one in made.floors
-            )
+            ]
         }
     )
     without, plain = means(1.004, None)

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pentathlon.evaluate.cases import case_text, number
+from pentathlon.evaluate.cases import case_text, number, without
 from pentathlon.evaluate.derived import wording
 from pentathlon.evaluate.derived.model import Against, Competition, LoadChange, Mean
 from pentathlon.evaluate.display import significant
@@ -138,8 +138,7 @@ def groups(rows: Sequence[Row]) -> Iterator[tuple[str, dict[str, Scalar], list[R
 
 def setting_of(case: dict[str, Scalar]) -> dict[str, Scalar]:
     """A case without its load and its competitor."""
-    left_out = (LISTED, SEARCHED, COMPETITOR)
-    return {name: value for name, value in case.items() if name not in left_out}
+    return without(case, LISTED, SEARCHED, COMPETITOR)
 
 
 def _one(

@@ -29,12 +29,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate.cases import case_text
+from pentathlon.evaluate.cases import case_text, without
 from pentathlon.evaluate.derived.model import ReadAhead
 from pentathlon.evaluate.derived.series import Curve, Values, curve, curves
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.levels.caches import WILKS_95
-from pentathlon.evaluate.model import Row
+from pentathlon.evaluate.model import Row, Scalar
 
 WORKLOAD, METRIC = "disk.order", "rate"
 CHUNK, ORDER = "chunk_bytes", "order"
@@ -217,10 +217,9 @@ def find_read_ahead(
     return tuple(found)
 
 
-def _rest(row: Row) -> dict[str, object]:
+def _rest(row: Row) -> dict[str, Scalar]:
     """What else names the curve: all but the read source, which may differ between the orders."""
-    apart = (CHUNK, ORDER, "served")
-    return {name: value for name, value in row.case.items() if name not in apart}
+    return without(row.case, CHUNK, ORDER, "served")
 
 
 def _one(system: str, ordered: Curve, random: Curve, claimed: int | None) -> ReadAhead:

@@ -27,35 +27,19 @@ class Measured:
     level: float
 
 
-@dataclass(frozen=True)
-class Derivation:
-    """What is derived from the rows of one experiment.
+DERIVATIONS: Mapping[str, Mapping[str, Callable[[Measured], tuple[Any, ...]]]] = {
+    "forwarding": {
+        "competitions": lambda one: find_competitions(one.rows, one.systems, one.level),
+        "limits": lambda one: find_limits(one.rows, one.systems, one.level),
+    },
+    "file_services": {"file_tasks": lambda one: find_file_tasks(one.rows, one.ends, one.level)},
+}
+"""Name of an experiment, as in their registry -> field of `Derived` -> what finds its figures.
 
-    Attributes:
-        experiment: its name, as in the registry of experiments.
-        find: field of `Derived` -> what finds its figures.
-    """
-
-    experiment: str
-    find: Mapping[str, Callable[[Measured], tuple[Any, ...]]]
-
-
-DERIVATIONS: tuple[Derivation, ...] = (
-    Derivation(
-        "forwarding",
-        {
-            "competitions": lambda one: find_competitions(one.rows, one.systems, one.level),
-            "limits": lambda one: find_limits(one.rows, one.systems, one.level),
-        },
-    ),
-    Derivation(
-        "file_services",
-        {"file_tasks": lambda one: find_file_tasks(one.rows, one.ends, one.level)},
-    ),
-)
-"""Traffic has none: its metrics are compared as they are."""
+Traffic has none: its metrics are compared as they are.
+"""
 
 
 def figures(measured: Measured) -> dict[str, tuple[Any, ...]]:
     """Field of `Derived` -> its figures."""
-    return {field: find(measured) for entry in DERIVATIONS for field, find in entry.find.items()}
+    return {field: find(measured) for own in DERIVATIONS.values() for field, find in own.items()}

@@ -10,6 +10,7 @@ own interaction with the blocks.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -30,7 +31,7 @@ from pentathlon.evaluate.factorial.contrasts import Contrast, contrasts
 from pentathlon.evaluate.factorial.ranking import ranking, term_words
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_factorial import Arm, Factor, Factorial, TermEffect
-from pentathlon.evaluate.multiplicity import families, fdr, holm
+from pentathlon.evaluate.multiplicity import families
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict, decide
 from pentathlon.study.counting import count_text
@@ -77,13 +78,8 @@ def find_factorial(
     if rule.moderated:
         cells, cautions = _borrowed(cells, [one.term.name for one in terms])
     tested = {name: one for name, one in cells.items() if one.paired.count >= FEWEST_BLOCKS}
-    judged: dict[tuple[str, str], TermEffect] = {}
-    counts = []
-    for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
-        own = {name: one for name, one in tested.items() if one.row.declared is declared}
-        found, selected = _family(own, rule, procedure)
-        judged |= found
-        counts += [len(own), selected]
+    judged, selected = _families(tested, rule)
+    declared = sum(one.row.declared for one in tested.values())
     effects = tuple(
         judged.get((one.term.name, row.key))
         or _untested(one, row, cells.get((one.term.name, row.key)), objections.get(row.key), rule)
@@ -109,10 +105,10 @@ def find_factorial(
         terms=every,
         effects=effects,
         ranking=ranking(every, effects, {row.key: row for row in scores}, rule.delta_percent),
-        tested=counts[0],
-        selected=counts[1],
-        exploratory_tested=counts[2],
-        exploratory_selected=counts[3],
+        tested=declared,
+        selected=selected[True],
+        exploratory_tested=len(tested) - declared,
+        exploratory_selected=selected[False],
         cautions=cautions,
     )
 
@@ -194,28 +190,31 @@ def _borrowed(
     return found, tuple(cautions)
 
 
-def _family(
-    cells: Mapping[tuple[str, str], _Cell],
-    rule: Rule,
-    procedure: families.Procedure,
-) -> tuple[dict[tuple[str, str], TermEffect], int]:
-    """The effects of a family, and how many of them are shown. Each workload has the same share of
-    the error rate, and in it each of its metrics and terms."""
-    levels = rule.levels(max((one.paired.count for one in cells.values()), default=0))
+def _families(
+    cells: Mapping[tuple[str, str], _Cell], rule: Rule
+) -> tuple[dict[tuple[str, str], TermEffect], Counter[bool]]:
+    """The effects, and how many of the declared and of the other ones are shown. Each workload has
+    the same share of the error rate, and in it each of its metrics and terms."""
+    blocks: dict[bool, int] = {}
+    for one in cells.values():
+        blocks[one.row.declared] = max(blocks.get(one.row.declared, 0), one.paired.count)
+    looks = {declared: rule.levels(most) for declared, most in blocks.items()}
     rows = [
-        families.Candidate(one.row.workload, one.estimate, one.moderated, levels)
+        families.Candidate(
+            one.row.workload, one.estimate, one.moderated, looks[one.row.declared], one.row.declared
+        )
         for one in cells.values()
     ]
-    found, shown = {}, 0
+    found, shown = {}, Counter[bool]()
     for (name, one), (claims, level) in zip(
-        cells.items(), families.claims(rows, rule, procedure), strict=True
+        cells.items(), families.claims(rows, rule), strict=True
     ):
-        shown += claims.different
+        shown[one.row.declared] += claims.different
         verdict, reason = decide(claims, (one.moderated or one.estimate).mean, one.row.kind), ""
         trouble = instability(_as_of_two(one)) or dependence(p_serial(one.paired.units))
         if trouble is not None and not (verdict.is_shown and separated(one.paired.units)):
             verdict, reason = Verdict.UNSTABLE, trouble
-        tested = tested_fields(one.estimate, one.moderated, level, levels, rule)
+        tested = tested_fields(one.estimate, one.moderated, level, looks[one.row.declared], rule)
         text = term_words(
             one.contrast.term, verdict, rule.delta_percent, one.row.kind, tested["mde_percent"]
         )

@@ -17,7 +17,7 @@ from pentathlon.evaluate.fleet.random_effects import (
     fleet_estimate,
     heterogeneity,
 )
-from pentathlon.evaluate.multiplicity import families, fdr, holm
+from pentathlon.evaluate.multiplicity import families
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Claims
 
@@ -72,12 +72,13 @@ def judge_rows(rows: Sequence[MachineRow], rule: Rule) -> list[FleetRow]:
     estimates = {
         row.key: fleet_estimate(row.means) for row in rows if len(row.samples) >= FEWEST_MACHINES
     }
-    claims: dict[str, Claims] = {}
-    for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
-        own = [row for row in rows if row.declared is declared and row.key in estimates]
-        tested = [families.Candidate(row.workload, estimates[row.key]) for row in own]
-        judged = families.claims(tested, rule, procedure)
-        claims |= {row.key: found for row, (found, _) in zip(own, judged, strict=True)}
+    tested = [
+        families.Candidate(row.workload, estimates[row.key], declared=row.declared)
+        for row in rows
+        if row.key in estimates
+    ]
+    judged = families.claims(tested, rule)
+    claims = {key: found for key, (found, _) in zip(estimates, judged, strict=True)}
     found = []
     for row in rows:
         spread, odd = _spread(row, rule)

@@ -1,4 +1,7 @@
-"""Three families over the same rows: different, beyond ±δ, within ±δ."""
+"""Three families over the same rows: different, beyond ±δ, within ±δ.
+
+Declared rows are judged by Holm's procedure, exploratory ones by that of Benjamini and Hochberg.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate.estimators.welch import Estimate
-from pentathlon.evaluate.multiplicity import holm
+from pentathlon.evaluate.multiplicity import fdr, holm
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK, Levels
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Claims
 
 Values = npt.NDArray[np.float64]
-
-Procedure: TypeAlias = Callable[[Values, Values, float], holm.Selection]
-"""(p values, weights, rate) -> which rows are selected."""
 
 PValue: TypeAlias = Callable[[Estimate], float]
 
@@ -32,17 +32,29 @@ class Candidate:
     moderated: Estimate | None = None
     """The estimate behind its claims, where it borrows."""
     levels: Levels = ONE_LOOK
+    declared: bool = True
 
 
-def claims(
-    rows: Sequence[Candidate], rule: Rule, procedure: Procedure = holm.step_down
-) -> list[tuple[Claims, float]]:
+def claims(rows: Sequence[Candidate], rule: Rule) -> list[tuple[Claims, float]]:
     """For each row what may be claimed, and the level at which its difference was tested.
 
     Each workload has the same share of the error rate. Each row is tested at the level of its
     look. Its overall p value is that of its repeated interval, which holds whenever the row was
     stopped, so rows of different looks are one family (Glimm, Maurer and Bretz 2010, section 3).
     """
+    found: dict[int, tuple[Claims, float]] = {}
+    for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
+        places = [place for place, one in enumerate(rows) if one.declared is declared]
+        judged = _claims([rows[place] for place in places], rule, procedure)
+        found |= zip(places, judged, strict=True)
+    return [found[place] for place in range(len(rows))]
+
+
+def _claims(
+    rows: Sequence[Candidate],
+    rule: Rule,
+    procedure: Callable[[Values, Values, float], holm.Selection],
+) -> list[tuple[Claims, float]]:
     weights = holm.workload_weights([one.workload for one in rows])
 
     def select(p_value: PValue) -> holm.Selection:

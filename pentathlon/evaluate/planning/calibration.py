@@ -22,55 +22,19 @@ from pentathlon.evaluate.display import percent_text
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.estimators.welch import paired
-from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import Comparison, Evaluation, SystemFacts
 from pentathlon.evaluate.verdict import Verdict, words
+from pentathlon.store.calibration import FORMAT, Document, Floor
 
-FORMAT = 1
 GROUP_BLOCKS = 5
 """Blocks of one trial for the rate of false alarms; the groups share no block."""
 WITHIN = {Verdict.NEGLIGIBLE, Verdict.EQUIVALENT}
 
 
-class Floor(Frozen):
-    """One metric: what was found between the two names, and the floor, in percent."""
-
-    key: str
-    floor_percent: float
-    percent: float
-    low_percent: float
-    high_percent: float
-    log_ratios: tuple[float, ...] = ()
-    """Of every block, in block order: the floor of a mean over several metrics is made of them.
-    """
-
-
-class Calibration(Frozen):
+class Calibration(Document):
     """One calibration of one machine, for one layer and one catalog."""
 
-    format: int
-    made: str
-    """UTC time of the calibration."""
-    plan_hash: str
-    target: str
-    layer: str
-    cpu: str
-    memory_bytes: int | None
-    catalog_version: int | None
-    blocks: int
-    confidence: float
-    trials: int
-    """Metrics times groups of 5 blocks; trials of one group depend on each other."""
-    alarms: int
-    alarm_rate: float
-    alarm_low: float
-    alarm_high: float
-    """Exact 95 % bounds of the rate (Clopper and Pearson 1934), as if trials were independent."""
-    called: int
-    """Rows of the whole calibration whose verdict called the two names different."""
-    floors: tuple[Floor, ...]
-
-    def block_ratios(self) -> dict[str, tuple[float, ...]]:
+    def block_ratios(self) -> dict[str, list[float]]:
         """Key -> log-ratios of the blocks, for the metrics that were measured in every block."""
         return {
             one.key: one.log_ratios for one in self.floors if len(one.log_ratios) == self.blocks
@@ -121,7 +85,7 @@ def calibrate(evaluation: Evaluation, made: str) -> Calibration:
                 percent=effect.percent,
                 low_percent=effect.low_percent,
                 high_percent=effect.high_percent,
-                log_ratios=effect.log_ratios,
+                log_ratios=list(effect.log_ratios),
             )
         )
         called += one.verdict.is_shown or one.verdict is Verdict.NEGLIGIBLE
@@ -150,7 +114,7 @@ def calibrate(evaluation: Evaluation, made: str) -> Calibration:
         alarm_low=low,
         alarm_high=high,
         called=called,
-        floors=tuple(floors),
+        floors=floors,
     )
 
 

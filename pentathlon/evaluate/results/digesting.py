@@ -3,50 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.facts import ResultLike, inventories, measured_systems, system_facts
-from pentathlon.evaluate.model import SystemFacts
 from pentathlon.evaluate.results.digest import Digest, Level, SystemDigest
 from pentathlon.evaluate.titles import Titles
 from pentathlon.store.query import Result
 
 
-def of_series(facts: SystemFacts, parameters: Mapping[str, Mapping[str, Any]],
-              rows: Mapping[str, Series], titles: Titles) -> SystemDigest:  # fmt: skip
-    """The digest of a system that has been read."""
-    return SystemDigest(
-        name=facts.name,
-        layer=facts.layer,
-        cpu=facts.cpu,
-        kernel=facts.kernel,
-        catalog_version=facts.catalog_version,
-        builds=facts.agent_builds,
-        parameters=parameters,
-        levels={
-            key: Level(
-                workload=one.workload,
-                metric=one.metric,
-                area=titles.area(one.workload),
-                role=titles.role(one.workload, one.metric),
-                unit=one.unit,
-                direction=one.direction,
-                lowest=one.lowest,
-                log_mean=_log_mean(one),
-            )
-            for key, one in rows.items()
-        },
-    )
-
-
-def _log_mean(one: Series) -> float:
+def _level(one: Series, titles: Titles) -> Level:
     values = np.array(list(one.blocks.values()), dtype=np.float64)
-    return float(np.mean(np.log(values))) if one.lowest > 0 and (values > 0).all() else math.nan
+    positive = one.lowest > 0 and (values > 0).all()
+    return Level(
+        workload=one.workload,
+        metric=one.metric,
+        area=titles.area(one.workload),
+        role=titles.role(one.workload, one.metric),
+        unit=one.unit,
+        direction=one.direction,
+        lowest=one.lowest,
+        log_mean=float(np.mean(np.log(values))) if positive else math.nan,
+    )
 
 
 def systems_of(result: ResultLike) -> dict[str, SystemDigest]:
@@ -61,11 +41,15 @@ def systems_of(result: ResultLike) -> dict[str, SystemDigest]:
     for (key, name), one in series(used).items():
         rows[name][key] = one
     return {
-        one.name: of_series(
-            one,
-            {step.workload: step.parameters for step in plan.steps.get(one.name, ())},
-            rows[one.name],
-            titles,
+        one.name: SystemDigest(
+            name=one.name,
+            layer=one.layer,
+            cpu=one.cpu,
+            kernel=one.kernel,
+            catalog_version=one.catalog_version,
+            builds=one.agent_builds,
+            parameters={step.workload: step.parameters for step in plan.steps.get(one.name, ())},
+            levels={key: _level(row, titles) for key, row in rows[one.name].items()},
         )
         for one in facts
     }
