@@ -444,20 +444,11 @@ def _failures(table: pl.DataFrame) -> tuple[Failure, ...]:
     grouped = (
         table.with_columns(pl.col("workload", "case", "reason").fill_null(""))
         .group_by("system", "workload", "case", "kind", "reason", "resolved")
-        .agg(pl.len().alias("count"), pl.col("block").drop_nulls().unique().sort())
+        .agg(pl.len().alias("count"), pl.col("block").drop_nulls().unique().sort().alias("blocks"))
         .sort("system", "workload", "case", "kind", "reason", "resolved")
     )
     return tuple(
-        Failure(
-            system=row["system"],
-            workload=row["workload"],
-            case=row["case"],
-            kind=row["kind"],
-            reason=row["reason"],
-            resolved=bool(row["resolved"]),
-            count=row["count"],
-            blocks=tuple(row["block"]),
-        )
+        Failure(**row | {"resolved": bool(row["resolved"]), "blocks": tuple(row["blocks"])})
         for row in grouped.iter_rows(named=True)
     )
 

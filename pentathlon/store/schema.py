@@ -137,11 +137,15 @@ kind      "boot", "unsupported", "failed", "timeout", "invalid", "request" or "d
 resolved  a later attempt made it good; the samples that are counted are then complete
 """
 
-INVENTORY: Final[dict[str, pl.DataType]] = {
+_OF_BOOT: Final[dict[str, pl.DataType]] = {
     "system": pl.String(),
     "block": pl.Int32(),
     "boot": pl.String(),
     "attempt": pl.Int32(),
+}
+
+INVENTORY: Final[dict[str, pl.DataType]] = {
+    **_OF_BOOT,
     "path": pl.String(),
     "value_json": pl.String(),
     "unsupported": pl.String(),
@@ -153,10 +157,7 @@ The path starts with "agent.", "clock.", "telemetry." or the section of the syst
 """
 
 ANSWERS: Final[dict[str, pl.DataType]] = {
-    "system": pl.String(),
-    "block": pl.Int32(),
-    "boot": pl.String(),
-    "attempt": pl.Int32(),
+    **_OF_BOOT,
     "workload": pl.String(),
     "metric": pl.String(),
     "case": pl.String(),
@@ -185,10 +186,7 @@ jpeg  a JPEG file in Base64; `width` and `height` are its own, in pixels
 """
 
 LINKS: Final[dict[str, pl.DataType]] = {
-    "system": pl.String(),
-    "block": pl.Int32(),
-    "boot": pl.String(),
-    "attempt": pl.Int32(),
+    **_OF_BOOT,
     "profile": pl.String(),
     "engine": pl.String(),
     "direction": pl.String(),

@@ -328,16 +328,11 @@ class TableBuilder:
             factors = self._factors.get(failure.workload or "", [])
             rows.append(
                 {
+                    **vars(failure),
                     **_of_boot(failure),
-                    "stage": failure.stage,
-                    "workload": failure.workload,
                     "workload_order": None if failure.step is None else steps.index(failure.step),
-                    "process": failure.process,
                     "case": case_text(failure.case, factors),
-                    "kind": failure.kind,
-                    "reason": failure.reason,
                     "resolved": self.state.resolved(failure),
-                    "utc": failure.utc,
                 }
             )
         return rows

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate.diagnostics.stability import GAP_OVER_RANGE, SMALLEST_GAP
+from pentathlon.evaluate.diagnostics.stability import clear_gap
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.model import Row, Summary
@@ -40,11 +40,8 @@ def slow_boots(costs: Values) -> npt.NDArray[np.bool_] | None:
     if len(costs) < FEWEST_BOOTS:
         return None
     ordered = np.sort(costs)
-    gaps = np.diff(ordered)
-    at = int(np.argmax(gaps)) + 1
-    gap = float(gaps[at - 1])
-    widest = max(float(np.ptp(ordered[:at])), float(np.ptp(ordered[at:])))
-    if gap <= SMALLEST_GAP or gap <= GAP_OVER_RANGE * widest:
+    at, gap = clear_gap(ordered)
+    if gap is None:
         return None
     return np.asarray(costs > (ordered[at - 1] + ordered[at]) / 2.0)
 

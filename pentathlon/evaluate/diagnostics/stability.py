@@ -36,18 +36,10 @@ def instability(log_ratios: Values) -> str | None:
     count = len(log_ratios)
     if count >= FEWEST_FOR_MODES:
         ordered = np.sort(log_ratios)
-        gaps = np.diff(ordered)
-        at = int(np.argmax(gaps)) + 1
-        gap = float(gaps[at - 1])
-        below, above = ordered[:at], ordered[at:]
-        widest = max(float(np.ptp(below)), float(np.ptp(above)))
-        if (
-            min(len(below), len(above)) >= SMALLEST_GROUP
-            and gap > SMALLEST_GAP
-            and gap > GAP_OVER_RANGE * widest
-        ):
+        at, gap = clear_gap(ordered)
+        if gap is not None and min(at, count - at) >= SMALLEST_GROUP:
             return (
-                f"the blocks fall into two groups ({len(below)} and {len(above)} of {count}) "
+                f"the blocks fall into two groups ({at} and {count - at} of {count}) "
                 f"that lie {ratio.percent(gap):.1f} % apart"
             )
     if count >= FEWEST_FOR_SPREAD:
@@ -57,6 +49,18 @@ def instability(log_ratios: Values) -> str | None:
             text = f"{(factor - 1) * 100:.0f} %" if factor < 2 else f"a factor of {factor:.2g}"
             return f"the blocks' ratios have a standard deviation of {text}"
     return None
+
+
+def clear_gap(ordered: Values) -> tuple[int, float | None]:
+    """How many values lie below the largest gap, and the gap; None where it makes no two groups.
+
+    It is above 2 % and above 6 times the range of the wider group.
+    """
+    gaps = np.diff(ordered)
+    at = int(np.argmax(gaps)) + 1
+    gap = float(gaps[at - 1])
+    widest = max(float(np.ptp(ordered[:at])), float(np.ptp(ordered[at:])))
+    return at, gap if gap > SMALLEST_GAP and gap > GAP_OVER_RANGE * widest else None
 
 
 def two_modes(log_ratios: Values) -> npt.NDArray[np.bool_]:

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate.estimators.ratio import detectable_by, ratio_error, standard_error
+from pentathlon.evaluate.estimators.ratio import detectable_by, percent, ratio_error, standard_error
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK, Levels, fixed
 from pentathlon.evaluate.special import special
 
 Values = npt.NDArray[np.float64]
+
+
+NO_PERCENTS: dict[str, Any] = dict.fromkeys(("percent", "low_percent", "high_percent"))
+"""What stands for `Estimate.percents` where there is no estimate."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,12 @@ class Estimate:
         nominal = self.levels.nominal(level)
         half = float(special.stdtrit(self.freedom, 1.0 - nominal / 2.0)) * self.error
         return self.mean - half, self.mean + half
+
+    def percents(self, level: float) -> dict[str, float]:
+        """The mean and its interval in percent, by the fields of those who report them."""
+        low, high = self.interval(level)
+        ends = {"percent": self.mean, "low_percent": low, "high_percent": high}
+        return {name: percent(end) for name, end in ends.items()}
 
     def p_different(self) -> float:
         """Two-sided p value of "both are equally fast"."""

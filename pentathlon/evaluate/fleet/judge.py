@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.welch import NO_PERCENTS
 from pentathlon.evaluate.evaluation import evaluate
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.fleet.alike import unlike
@@ -31,6 +32,11 @@ from pentathlon.evaluate.model_aggregate import Mean
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict, decide, words
 from pentathlon.study.counting import count_text
+
+NATURE = {
+    "key", "area", "workload", "metric", "title", "case_text", "unit", "role", "declared",
+}  # fmt: skip
+"""What a row is of, which the fleet's row takes over."""
 
 FEW_MACHINES = 5
 """With fewer the interval over machines is so wide that it is worth a sentence."""
@@ -198,7 +204,7 @@ def _row(
     rule: Rule,
 ) -> FleetRowResult:
     estimate, claims = done.estimate, done.claims
-    percent = low = high = None
+    percents = NO_PERCENTS
     verdict, reason = Verdict.INCONCLUSIVE, ""
     if estimate is None or claims is None:
         count = count_text(len(done.row.samples), "machine")
@@ -206,36 +212,27 @@ def _row(
         if not done.row.samples:
             verdict, reason = Verdict.NOT_MEASURED, "no machine measured it"
         else:
-            percent = ratio.percent(float(done.row.means.mean()))
+            percents = {**NO_PERCENTS, "percent": ratio.percent(float(done.row.means.mean()))}
     else:
-        percent = ratio.percent(estimate.mean)
-        low, high = (ratio.percent(edge) for edge in estimate.interval(rule.rate))
+        percents = estimate.percents(rule.rate)
         verdict = decide(claims, estimate.mean, row.kind)
-        if verdict is Verdict.INCONCLUSIVE and not low <= 0 <= high:
+        if verdict is Verdict.INCONCLUSIVE and not (
+            percents["low_percent"] <= 0 <= percents["high_percent"]
+        ):
             reason = "its own interval excludes 0, but not after allowing for all rows"
     missing = len(own) - len(done.row.samples)
     if missing and done.row.samples and not reason:
         reason = f"without {count_text(missing, 'machine')} that did not measure it"
     mde = None if estimate is None else ratio.percent(estimate.detectable(rule.rate))
     return FleetRowResult(
-        key=row.key,
+        **row.model_dump(include=NATURE),
         system=system,
-        area=row.area,
-        workload=row.workload,
-        metric=row.metric,
-        title=row.title,
-        case_text=row.case_text,
-        unit=row.unit,
-        role=row.role,
-        declared=row.declared,
         machines=tuple(
             _effect(name, one, counted=name in done.row.samples, odd=done.odd.get(name))
             for name, one in own.items()
         ),
         counted=len(done.row.samples),
-        percent=percent,
-        low_percent=low,
-        high_percent=high,
+        **percents,
         p_different=None if estimate is None else estimate.p_different(),
         p_equivalent=None if estimate is None else estimate.p_equivalent(rule.delta),
         verdict=verdict,
@@ -302,17 +299,13 @@ def _mean(judged: Mapping[str, Evaluation], system: str, rule: Rule) -> FleetMea
     )
     if len(found) < FEWEST_MACHINES:
         return FleetMean(
-            system=system, machines=effects, percent=None, low_percent=None, high_percent=None,
-            p_different=None, spread=None,
-        )  # fmt: skip
+            system=system, machines=effects, p_different=None, spread=None, **NO_PERCENTS
+        )
     estimate = fleet_estimate(np.array([one.mean for one in found.values()]))
-    low, high = estimate.interval(rule.rate)
     return FleetMean(
         system=system,
         machines=effects,
-        percent=ratio.percent(estimate.mean),
-        low_percent=ratio.percent(low),
-        high_percent=ratio.percent(high),
+        **estimate.percents(rule.rate),
         p_different=estimate.p_different(),
         spread=_spread(_of_means(list(found.values()), rule)),
     )

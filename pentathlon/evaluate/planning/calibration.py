@@ -24,7 +24,7 @@ from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.estimators.welch import paired
 from pentathlon.evaluate.model import Comparison, Evaluation, SystemFacts
 from pentathlon.evaluate.verdict import Verdict, words
-from pentathlon.store.calibration import FORMAT, Document, Floor
+from pentathlon.store.calibration import FORMAT, IDENTITY, Document, Floor
 
 GROUP_BLOCKS = 5
 """Blocks of one trial for the rate of false alarms; the groups share no block."""
@@ -101,11 +101,7 @@ def calibrate(evaluation: Evaluation, made: str) -> Calibration:
         format=FORMAT,
         made=made,
         plan_hash=evaluation.study.plan_hash,
-        target=reference.target,
-        layer=reference.layer,
-        cpu=reference.cpu,
-        memory_bytes=reference.memory_bytes,
-        catalog_version=reference.catalog_version,
+        **reference.model_dump(include=set(IDENTITY)),
         blocks=blocks,
         confidence=evaluation.study.confidence,
         trials=trials,

@@ -16,8 +16,7 @@ from pentathlon.evaluate.comparability import checksum_objection
 from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.diagnostics.stability import instability, of_boots
 from pentathlon.evaluate.estimate import Series, counted, place, series, value_objection
-from pentathlon.evaluate.estimators import ratio
-from pentathlon.evaluate.estimators.welch import Estimate, welch
+from pentathlon.evaluate.estimators.welch import NO_PERCENTS, Estimate, welch
 from pentathlon.evaluate.facts import (
     ResultLike,
     case_of,
@@ -252,9 +251,6 @@ def _row(
 ) -> AcrossRow:
     other, own = sides
     role = titles.role(own.workload, own.metric)
-    low = high = None
-    if estimate is not None:
-        low, high = (ratio.percent(edge) for edge in estimate.interval(rule.rate))
     return AcrossRow(
         key=own.key,
         area=titles.area(own.workload),
@@ -268,9 +264,7 @@ def _row(
         mean=own.summary.mean,
         baseline_boots=len(other.blocks),
         boots=len(own.blocks),
-        percent=None if estimate is None else ratio.percent(estimate.mean),
-        low_percent=low,
-        high_percent=high,
+        **(NO_PERCENTS if estimate is None else estimate.percents(rule.rate)),
         p_different=None if estimate is None else estimate.p_different(),
         p_not_worse=None if estimate is None else estimate.p_not_worse(rule.delta),
         verdict=judgement[0],

@@ -240,13 +240,8 @@ def gate(
         shown |= {(one.key, system) for one, yes in zip(tested, selected, strict=True) if yes}
     rows = tuple(
         GateRow(
-            key=one.key,
-            system=one.system,
-            percent=one.percent,
-            low_percent=one.low_percent,
-            high_percent=one.high_percent,
+            **one.model_dump(exclude={"workload", "p_not_worse", "verdict"}),
             outcome=_outcome(one, (one.key, one.system) in shown, only_by_delta=only_by_delta),
-            words=one.words,
         )
         for one in entries
     )

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from pentathlon.evaluate.estimate import Series
-from pentathlon.evaluate.estimators import ratio
-from pentathlon.evaluate.estimators.welch import Estimate
+from pentathlon.evaluate.estimators.welch import NO_PERCENTS, Estimate
 from pentathlon.evaluate.model import SystemFacts
 from pentathlon.evaluate.planning.alpha_spending import fixed
 from pentathlon.evaluate.results.across import Side, claims_of, objection
@@ -147,12 +146,9 @@ def _entry(
     claims: Claims | None,
 ) -> Entry:
     kind = wording(system.titles.role(own.workload, own.metric), own.unit)
-    low = high = p_not_worse = percent = None
-    text = ""
+    p_not_worse, text = None, ""
     if estimate is not None and claims is not None:
         verdict = decide(claims, estimate.mean, kind)
-        percent = ratio.percent(estimate.mean)
-        low, high = (ratio.percent(edge) for edge in estimate.interval(rule.rate))
         p_not_worse = estimate.p_not_worse(rule.delta)
     else:
         verdict, text = reason or (Verdict.INCONCLUSIVE, "")
@@ -161,9 +157,7 @@ def _entry(
         key=own.key,
         workload=own.workload,
         system=system.facts.name,
-        percent=percent,
-        low_percent=low,
-        high_percent=high,
+        **(NO_PERCENTS if estimate is None else estimate.percents(rule.rate)),
         p_not_worse=p_not_worse,
         verdict=verdict,
         words=f"{shown}: {text}" if text else shown,
