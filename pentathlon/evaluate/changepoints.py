@@ -9,9 +9,8 @@ a flat series of 1000 points, this some hundredths of one.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 SMALLEST_VARIANCE = 1e-6
 """Added to every variance, so that constant segments have a cost; for a series of scale 1."""

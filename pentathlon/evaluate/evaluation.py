@@ -111,7 +111,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     judgements = {
         system.name: Judge(
             system, systems[0], failures, rule, facts.in_blocks, facts.decided
-        ).judge(_timed(_pairs(keys, everything, system.name, study, titles), inventories_of))
+        ).judge(_pairs(keys, everything, system.name, study, titles, inventories_of=inventories_of))
         for system in systems[1:]
     }
     known = calibrations(getattr(result, "calibrations", None))
@@ -314,53 +314,47 @@ def _pairs(
     system: str,
     study: Study,
     titles: Titles,
+    *,
+    inventories_of: Mapping[str, Inventory],
 ) -> list[Pair]:
     pairs = []
     for key in keys:
-        own, other = everything.get((key, system)), everything.get((key, study.reference))
-        known = own or other
-        if known is not None:
-            name = (known.workload, known.metric)
-            role = titles.role(*name)
-            pairs.append(
-                Pair(
-                    key,
-                    known.workload,
-                    _raw(own) if role == CONTEXT else own,
-                    _raw(other) if role == CONTEXT else other,
-                    study.evaluation.declares(*name, key=key, context=role == CONTEXT),
-                    titles.zero_allowed(*name),
-                    wording(role, known.unit),
-                    titles.area(known.workload),
-                )
-            )
-    return pairs
-
-
-def _timed(pairs: Sequence[Pair], inventories_of: Mapping[str, Inventory]) -> list[Pair]:
-    """The pairs with what their clocks can tell apart; context is counted and not timed."""
-    return [
-        replace(
-            pair,
-            tick=clock_tick(
-                (_resolution(inventories_of.get(one.system)), one.elapsed_ns)
-                for one in (pair.system, pair.reference)
-                if one is not None and pair.kind.score
-            ),
+        sides = [everything.get((key, name)) for name in (system, study.reference)]
+        known = sides[0] or sides[1]
+        if known is None:
+            continue
+        name = (known.workload, known.metric)
+        role = titles.role(*name)
+        kind = wording(role, known.unit)
+        if role == CONTEXT:
+            # It has no better end: its log-ratio is that of the values, positive for more.
+            sides = [one and replace(one, direction="higher") for one in sides]
+        # What the clocks can tell apart; context is counted and not timed.
+        tick = clock_tick(
+            (_resolution(inventories_of.get(one.system)), one.elapsed_ns)
+            for one in sides
+            if one is not None and kind.score
         )
-        for pair in pairs
-    ]
+        pairs.append(
+            Pair(
+                key,
+                known.workload,
+                sides[0],
+                sides[1],
+                declared=study.evaluation.declares(*name, key=key, context=role == CONTEXT),
+                zero_allowed=titles.zero_allowed(*name),
+                kind=kind,
+                area=titles.area(known.workload),
+                tick=tick,
+            )
+        )
+    return pairs
 
 
 def _resolution(inventory: Inventory | None) -> float:
     """Resolution of a system's clock in nanoseconds; 0 where it does not report one."""
     found = None if inventory is None else inventory.values.get("clock.resolution_ns")
     return float(found) if isinstance(found, int | float) else 0.0
-
-
-def _raw(one: Series | None) -> Series | None:
-    """Context has no better end: its log-ratio is that of the values, positive for more."""
-    return one if one is None else replace(one, direction="higher")
 
 
 def _row(

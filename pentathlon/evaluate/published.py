@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 LEAST, MOST = 1e-120, 1e120
 """Numbers between these have squares, and sums of squares, that are numbers."""

@@ -20,7 +20,6 @@ import numpy as np
 from pentathlon.evaluate.aggregate.leave_one_out import without_each
 from pentathlon.evaluate.aggregate.sensitivity import sensitivity
 from pentathlon.evaluate.aggregate.weighting import (
-    Values,
     Weighed,
     block_means,
     complete,
@@ -42,6 +41,7 @@ from pentathlon.evaluate.model_aggregate import (
     below_floor,
 )
 from pentathlon.evaluate.special import special
+from pentathlon.evaluate.values import Values
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.study.counting import count_text
 

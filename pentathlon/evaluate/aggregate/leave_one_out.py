@@ -13,7 +13,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate.aggregate.weighting import WORTH_MORE, Values, Weighed, worth_of
+from pentathlon.evaluate.aggregate.weighting import WORTH_MORE, Weighed, worth_of
+from pentathlon.evaluate.values import Values
 
 Counts = npt.NDArray[np.int64]
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pentathlon.evaluate.aggregate import simplex
-from pentathlon.evaluate.aggregate.weighting import Values, Weighed, block_means, parts_of, units
+from pentathlon.evaluate.aggregate.weighting import Weighed, block_means, parts_of, units
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model_aggregate import Member, Sensitivity, Share, SystemAggregate, Turn
+from pentathlon.evaluate.values import Values
 
 MOST_PARTS = 1000
 """More parts have no sensitivity: every set of weights of so many parts states nearly the same."""

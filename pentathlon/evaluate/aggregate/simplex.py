@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.aggregate.sobol import BITS, sobol
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 POINTS = 1 << BITS
 """Points that stand for the simplex where there is no formula."""

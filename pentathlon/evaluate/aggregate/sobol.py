@@ -6,9 +6,8 @@ Loading `scipy.stats` takes longer than a comparison of two systems, which needs
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 BITS = 12
 """The first 2 to the power of BITS points are had."""

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.estimators.paired import unit_means
 from pentathlon.evaluate.model import Row
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 
 @dataclass(frozen=True)

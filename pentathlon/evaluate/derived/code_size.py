@@ -19,10 +19,11 @@ from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.derived.model import CodeSize
 from pentathlon.evaluate.derived.series import Curve, every
 from pentathlon.evaluate.display import bytes_text
-from pentathlon.evaluate.levels.caches import FEWEST_POINTS, Step, Values, find_steps
+from pentathlon.evaluate.levels.caches import FEWEST_POINTS, Step, find_steps
 from pentathlon.evaluate.levels.curves import Cache, boundaries, check
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_curves import CacheCheck
+from pentathlon.evaluate.values import Values
 
 WORKLOAD, METRIC = "memory.code_size", "time"
 SIZE, LEVEL = "code_bytes", "opt_level"

@@ -217,10 +217,6 @@ def _one(
     return found.model_copy(update={"words": tuple(_words(found, systems_first=not against))})
 
 
-def _kpps(rate: float) -> str:
-    return significant(rate / 1e3)
-
-
 def _per_block(each: dict[int, dict[float, float]]) -> dict[int, float]:
     return {block: float(np.mean(list(own.values()))) for block, own in each.items() if own}
 
@@ -230,7 +226,7 @@ def _words(found: Competition, *, systems_first: bool) -> list[str]:
     if found.factor == SEARCHED:
         text = "loads are shares of the highest that each boot forwards without a competitor"
         if found.knee is not None:
-            text += f"; 100 % are {wording.interval(found.knee, _kpps, '')} thousand packets/s"
+            text += f"; 100 % are {wording.thousands(found.knee)} thousand packets/s"
         words.append(text)
     if found.capacity and found.capacity_alone and found.capacity_beside:
         alone, beside = found.capacity_alone.value / 1e3, found.capacity_beside.value / 1e3

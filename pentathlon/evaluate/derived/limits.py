@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 from pentathlon.evaluate.cases import case_text, without
 from pentathlon.evaluate.derived import wording
-from pentathlon.evaluate.derived.model import Limit, Mean
-from pentathlon.evaluate.display import significant
+from pentathlon.evaluate.derived.model import Limit
 from pentathlon.evaluate.model import Row
 
 WORKLOAD = "forwarding.ndr"
@@ -55,15 +54,11 @@ def _beside(one: Row, row: Row) -> bool:
 def _words(limit: Limit) -> list[str]:
     if limit.passed is None:
         return []
-    words = [f"{limit.criterion}: {_thousands(limit.passed)} thousand packets/s"]
+    words = [f"{limit.criterion}: {wording.thousands(limit.passed)} thousand packets/s"]
     if limit.failed is not None:
-        words[0] += f"; the next rate, {_thousands(limit.failed)}, failed"
+        words[0] += f"; the next rate, {wording.thousands(limit.failed)}, failed"
     if limit.passed.boots < 2:
         words[0] += "; one boot, so no interval"
     if limit.against is not None:
         words.append(f"{limit.criterion}, against the reference: {wording.percent(limit.against)}")
     return words
-
-
-def _thousands(mean: Mean) -> str:
-    return wording.interval(mean, lambda value: significant(value / 1e3), "")

@@ -31,10 +31,11 @@ import numpy.typing as npt
 
 from pentathlon.evaluate.cases import case_text, without
 from pentathlon.evaluate.derived.model import ReadAhead
-from pentathlon.evaluate.derived.series import Curve, Values, curve, curves
+from pentathlon.evaluate.derived.series import Curve, curve, curves
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.levels.caches import WILKS_95
 from pentathlon.evaluate.model import Row, Scalar
+from pentathlon.evaluate.values import Values
 
 WORKLOAD, METRIC = "disk.order", "rate"
 CHUNK, ORDER = "chunk_bytes", "order"

@@ -21,11 +21,12 @@ import numpy as np
 
 from pentathlon.evaluate.cases import SIZE, case_text, without
 from pentathlon.evaluate.derived.model import LevelLatency, Mean, Region, Regions
-from pentathlon.evaluate.derived.series import Curve, Values, curve, curves, mean_of
+from pentathlon.evaluate.derived.series import Curve, curve, curves, mean_of
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.levels.caches import FEWEST_POINTS, Step, find_steps
 from pentathlon.evaluate.levels.curves import Cache
 from pentathlon.evaluate.model import Row
+from pentathlon.evaluate.values import Values
 
 WORKLOAD, READ, WRITE = "memory.regions", "read", "write"
 SWAP_RISE = 20.0

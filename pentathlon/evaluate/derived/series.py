@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.cases import number, without
 from pentathlon.evaluate.derived.model import Mean
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.levels.caches import point_noise
 from pentathlon.evaluate.model import Row, Scalar
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 
 @dataclass(frozen=True)

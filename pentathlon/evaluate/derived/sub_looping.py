@@ -17,10 +17,11 @@ import numpy as np
 
 from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.derived.model import OptimumPiece
-from pentathlon.evaluate.derived.series import Curve, Values, every, mean_of
+from pentathlon.evaluate.derived.series import Curve, every, mean_of
 from pentathlon.evaluate.display import bytes_text, percent_text
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Row
+from pentathlon.evaluate.values import Values
 
 WORKLOAD, METRIC = "memory.sub_looping", "time"
 PIECE, TOTAL = "piece_bytes", "total_bytes"

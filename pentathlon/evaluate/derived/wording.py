@@ -9,7 +9,7 @@ import numpy as np
 
 from pentathlon.evaluate.derived.model import Mean
 from pentathlon.evaluate.derived.series import mean_of
-from pentathlon.evaluate.display import signed
+from pentathlon.evaluate.display import signed, significant
 
 
 def mean(
@@ -55,3 +55,8 @@ def interval(mean: Mean, text: Callable[[float], str], unit: str) -> str:
     if mean.low is not None and mean.high is not None:
         words += f" ({text(mean.low)} to {text(mean.high)})"
     return words
+
+
+def thousands(mean: Mean) -> str:
+    """A mean in thousands of its unit."""
+    return interval(mean, lambda value: significant(value / 1e3), "")

@@ -14,6 +14,7 @@ from pentathlon.evaluate.estimators.welch import paired
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_series import Cold
 from pentathlon.evaluate.multiplicity import holm
+from pentathlon.evaluate.values import Values
 
 
 def find_cold(
@@ -81,7 +82,7 @@ def _shown(rows: Sequence[Row], sampled: Mapping[str, Ratios], rate: float) -> s
     return found
 
 
-def _cold(row: Row, system: str, own: dict[int, float], ratios: ratio.Values, rate: float) -> Cold:
+def _cold(row: Row, system: str, own: dict[int, float], ratios: Values, rate: float) -> Cold:
     low = high = None
     if len(ratios) > 1:
         low, high = (ratio.percent(edge) for edge in paired(ratios).interval(rate))

@@ -20,7 +20,8 @@ from pentathlon.evaluate.cases import case_text, number
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.facts import case_of
 from pentathlon.evaluate.model_latency import Latency, Percentile, Ratio
-from pentathlon.study.catalog import Catalog, Histogram
+from pentathlon.evaluate.values import Values
+from pentathlon.study.catalog import Catalog
 
 PERCENTS = (50.0, 90.0, 99.0, 99.9, 99.99)
 FEWEST_BEYOND = 10
@@ -133,7 +134,7 @@ def _distribution(
             key=str(first["key"]),
             system=name,
             workload=str(first["workload"]),
-            title=_title(entry, workload.title if workload else str(first["workload"])),
+            title=entry.title if entry else workload.title if workload else str(first["workload"]),
             case_text=case_text(case),
             unit=str(first["unit"]),
             boots=len(read[name]),
@@ -149,10 +150,6 @@ def _distribution(
             corrected_for=int(interval) if interval else None,
             words=_words(interval, str(first["unit"])),
         )
-
-
-def _title(entry: Histogram | None, workload: str) -> str:
-    return workload if entry is None else entry.title
 
 
 def _words(interval: float | None, unit: str) -> str:
@@ -190,7 +187,7 @@ def _percentile(percent: float, whole: Merged, boots: Sequence[Merged], rate: fl
     )
 
 
-def _logs(percent: float, boots: Sequence[Merged]) -> ratio.Values | None:
+def _logs(percent: float, boots: Sequence[Merged]) -> Values | None:
     """Logarithms of the boots' percentiles; None where a boot has too few values beyond it."""
     if not boots or any(one.beyond(percent) < FEWEST_BEYOND for one in boots):
         return None

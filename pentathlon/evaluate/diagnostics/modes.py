@@ -13,8 +13,7 @@ from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.model import Row, Summary
 from pentathlon.evaluate.model_series import Mode
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 FEWEST_BOOTS = 6
 """Fewer boots cannot determine a mode from a stray one."""

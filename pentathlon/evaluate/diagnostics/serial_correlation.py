@@ -19,7 +19,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 LEVEL = 0.01
 """A row is refused where so strong a dependence would come by chance this seldom."""

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate.estimators import ratio
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 SPREAD = math.log(1.10)
 """Standard deviation of the log-ratios above which a row is unstable (10 %)."""

@@ -22,8 +22,7 @@ import polars as pl
 
 from pentathlon.evaluate.changepoints import segment_ends
 from pentathlon.evaluate.model_series import Steady
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 FEWEST_ITERATIONS = 40
 """A quarter of them must hold a whole segment with room to spare."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.diagnostics.serial_correlation import p_serial
 from pentathlon.evaluate.display import significant
@@ -13,8 +12,7 @@ from pentathlon.evaluate.estimators.order_statistics import median_interval
 from pentathlon.evaluate.estimators.sign_flip import least_p, p_sign_flip
 from pentathlon.evaluate.estimators.superiority import cliffs_delta, probability_faster
 from pentathlon.evaluate.model import Checks
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 
 def checks(

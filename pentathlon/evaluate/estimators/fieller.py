@@ -12,13 +12,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.estimators.ratio import CUT, t_quantile
 from pentathlon.evaluate.published import exponent
-
-Values = npt.NDArray[np.float64]
-
+from pentathlon.evaluate.values import Values
 
 LARGEST = math.exp(CUT)
 

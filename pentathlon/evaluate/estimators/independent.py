@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.estimators.welch import Estimate, welch
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 
 @dataclass(frozen=True)

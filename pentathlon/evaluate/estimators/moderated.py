@@ -31,12 +31,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.diagnostics.stability import two_modes
 from pentathlon.evaluate.special import special
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 FEWEST_ROWS = 3
 """Rows of a group below which nothing is known of how its variances are spread."""

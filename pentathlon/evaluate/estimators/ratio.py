@@ -9,11 +9,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.special import special
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 CUT = 700.0
 """Largest log-ratio whose percentage is a floating-point number."""

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.estimators.ratio import ROUNDING
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 
 def floor(system: Values, reference: Values, known: float = 0.0) -> Values:

@@ -12,9 +12,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 EXACT_BLOCKS = 14
 DRAWS = 9_999

@@ -8,9 +8,8 @@ boots; no claim is tested with them.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 
 def probability_faster(system: Values, reference: Values, direction: str) -> float:

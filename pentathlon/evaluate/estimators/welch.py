@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.estimators.ratio import detectable_by, percent, ratio_error, standard_error
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK, Levels, fixed
 from pentathlon.evaluate.special import special
-
-Values = npt.NDArray[np.float64]
-
+from pentathlon.evaluate.values import Values
 
 NO_PERCENTS: dict[str, Any] = dict.fromkeys(("percent", "low_percent", "high_percent"))
 """What stands for `Estimate.percents` where there is no estimate."""

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate.model_factorial import Term
+from pentathlon.evaluate.values import Values
 from pentathlon.study.factorial.design import Design
-
-Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

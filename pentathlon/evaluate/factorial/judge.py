@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.borrowing import Member, borrow
 from pentathlon.evaluate.compare import FEWEST_BLOCKS
@@ -33,11 +32,11 @@ from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_factorial import Arm, Factor, Factorial, TermEffect
 from pentathlon.evaluate.multiplicity import families
 from pentathlon.evaluate.rule import Rule
+from pentathlon.evaluate.values import Values
 from pentathlon.evaluate.verdict import Verdict, decide
 from pentathlon.study.counting import count_text
 from pentathlon.study.factorial.design import Design
 
-Values = npt.NDArray[np.float64]
 AllSeries = Mapping[tuple[str, str], Series]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.estimators.ratio import ratio_error
 from pentathlon.evaluate.estimators.welch import Estimate
@@ -19,9 +18,8 @@ from pentathlon.evaluate.fleet.random_effects import (
 )
 from pentathlon.evaluate.multiplicity import families
 from pentathlon.evaluate.rule import Rule
+from pentathlon.evaluate.values import Values
 from pentathlon.evaluate.verdict import Claims
-
-Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize
 
 from pentathlon.evaluate.estimators.ratio import ratio_error, t_quantile
 from pentathlon.evaluate.estimators.welch import Estimate, paired
 from pentathlon.evaluate.special import special
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 FEWEST_MACHINES = 2
 LEAST_VARIANCE = 1e-18

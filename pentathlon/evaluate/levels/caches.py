@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 SHAPES = (1.0, 2.0, 8.0)
 NOISE_FLOOR = 0.05

@@ -16,13 +16,13 @@ from pentathlon.evaluate.levels.caches import (
     FEWEST_POINTS,
     MOST_POINTS,
     Step,
-    Values,
     find_steps,
     point_noise,
 )
 from pentathlon.evaluate.levels.translation import counterpart, of_translation
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_curves import Boundary, CacheCheck, CurveLevels
+from pentathlon.evaluate.values import Values
 
 NEAREST = 4.0
 """A step within this factor of a claimed size is taken to be that cache."""

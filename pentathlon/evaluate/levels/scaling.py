@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.cases import REPETITIONS, case_text, number, without
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Row, Scaling
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 FEWEST_POINTS = 3
 

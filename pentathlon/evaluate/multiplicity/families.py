@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.estimators.welch import Estimate
 from pentathlon.evaluate.multiplicity import fdr, holm
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK, Levels
 from pentathlon.evaluate.rule import Rule
+from pentathlon.evaluate.values import Values
 from pentathlon.evaluate.verdict import Claims
-
-Values = npt.NDArray[np.float64]
 
 PValue: TypeAlias = Callable[[Estimate], float]
 

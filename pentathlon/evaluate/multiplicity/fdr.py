@@ -11,11 +11,9 @@ reported because they were selected, at most the rate misses its truth on averag
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.multiplicity.holm import Selection
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 
 def step_up(p_values: Values, weights: Values, rate: float) -> Selection:

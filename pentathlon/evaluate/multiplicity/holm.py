@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.estimators.ratio import t_quantile
 from pentathlon.evaluate.planning.fewest import MOST_BLOCKS, fewest
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 MOST_REPEATS = 1_000
 FEWEST_BLOCKS = 3

@@ -21,12 +21,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from pentathlon.evaluate.special import special
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 POINTS = 401
 """Nodes of Simpson's rule over the region of continuation."""

@@ -16,13 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.changepoints import level_ends_of_each
 from pentathlon.evaluate.multiplicity import holm
 from pentathlon.evaluate.special import special
-
-Values = npt.NDArray[np.float64]
+from pentathlon.evaluate.values import Values
 
 FEWEST_AFTER = 3
 """Points on each side of a change before it is named."""
