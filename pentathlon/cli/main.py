@@ -35,125 +35,52 @@ Examples:
 COMMANDS = {
     "try": Entry(
         "Measure a command of your own on one system or several, and print the answer.",
-        "pentathlon.cli.commands.try_command",
         "try_command",
+        function="try_command",
     ),
-    "run": Entry(
-        "Run a study: boot every system in every block, measure, judge and report.",
-        "pentathlon.cli.commands.run",
-        "run",
-    ),
-    "plan": Entry(
-        "Print what a study would do: systems, boots, order, time, privileges, changes.",
-        "pentathlon.cli.commands.plan",
-        "plan",
-    ),
-    "examples": Entry(
-        "List the study files that come with the program, or copy them.",
-        "pentathlon.cli.commands.examples",
-        "examples",
-    ),
+    "run": Entry("Run a study: boot every system in every block, measure, judge and report."),
+    "plan": Entry("Print what a study would do: systems, boots, order, time, privileges, changes."),
+    "examples": Entry("List the study files that come with the program, or copy them."),
     "compare": Entry(
-        "Print the judgement of a result: every system against the reference.",
-        "pentathlon.cli.commands.report",
-        "compare",
-        "COMPARE_HELP",
+        "Print the judgement of a result: every system against the reference.", "report"
     ),
-    "report": Entry(
-        "Write the report of a result: HTML with pictures, and exports.",
-        "pentathlon.cli.commands.report",
-        "report",
-        "REPORT_HELP",
-    ),
-    "publish": Entry(
-        "Write a result as an RO-Crate for a data repository, or check one.",
-        "pentathlon.cli.commands.publish",
-        "publish",
-    ),
+    "report": Entry("Write the report of a result: HTML with pictures, and exports."),
+    "publish": Entry("Write a result as an RO-Crate for a data repository, or check one."),
     "import": Entry(
         "Import results of fio, iperf3, sysbench, hyperfine, pgbench, pts, bmf or CSV.",
-        "pentathlon.cli.commands.importing",
-        "import_",
+        "importing",
+        function="import_",
     ),
-    "packets": Entry(
-        "Show the trials between two hosts, or export the packets of one.",
-        "pentathlon.cli.commands.packets",
-        "packets",
-    ),
+    "packets": Entry("Show the trials between two hosts, or export the packets of one."),
     "tables": Entry(
-        "Print the tables of the published studies with your own systems in the columns.",
-        "pentathlon.cli.commands.tables",
-        "tables",
+        "Print the tables of the published studies with your own systems in the columns."
     ),
     "calibrate": Entry(
-        "Measure one system under two names: the noise floor of this machine and its false alarms.",
-        "pentathlon.cli.commands.calibrate",
-        "calibrate",
+        "Measure one system under two names: the noise floor of this machine and its false alarms."
     ),
-    "history": Entry(
-        "Find since when a system is faster or slower, over several results.",
-        "pentathlon.cli.commands.history",
-        "history",
-    ),
+    "history": Entry("Find since when a system is faster or slower, over several results."),
     "gate": Entry(
-        "Report by the exit status whether something is slower: 0 no, 4 yes, 5 unknown, 1 failed.",
-        "pentathlon.cli.commands.gate",
-        "gate",
+        "Report by the exit status whether something is slower: 0 no, 4 yes, 5 unknown, 1 failed."
     ),
     "catalog": Entry(
-        "Show the workloads, or one workload with its parameters and metrics.",
-        "pentathlon.cli.commands.machine",
-        "catalog",
-        "CATALOG_HELP",
+        "Show the workloads, or one workload with its parameters and metrics.", "machine"
     ),
-    "inventory": Entry(
-        "Show what the agent finds out about this machine.",
-        "pentathlon.cli.commands.machine",
-        "inventory",
-        "INVENTORY_HELP",
-    ),
+    "inventory": Entry("Show what the agent finds out about this machine.", "machine"),
     "doctor": Entry(
         "Report what works on this machine, and the command that would make the rest work.",
-        "pentathlon.cli.commands.machine",
-        "doctor",
-        "DOCTOR_HELP",
+        "machine",
     ),
-    "boots": Entry(
-        "List what a machine can boot, as TOML to paste into a study.",
-        "pentathlon.cli.commands.boots",
-        "boots",
-    ),
-    "archive": Entry(
-        "Thousands of results in one place: add, sync, list, take out again.",
-        "pentathlon.cli.commands.archive",
-    ),
-    "site": Entry(
-        "Write static pages of an archive, and report new changes of speed.",
-        "pentathlon.cli.commands.site",
-        "site",
-    ),
-    "campaign": Entry(
-        "One study on several machines, and what holds for all of them.",
-        "pentathlon.cli.commands.campaign",
-    ),
-    "settings": Entry(
-        "List what this machine lets be set, and which workloads can depend on it.",
-        "pentathlon.cli.commands.settings",
-        "settings",
-    ),
-    "results": Entry("List and show result directories.", "pentathlon.cli.commands.results"),
+    "boots": Entry("List what a machine can boot, as TOML to paste into a study."),
+    "archive": Entry("Thousands of results in one place: add, sync, list, take out again."),
+    "site": Entry("Write static pages of an archive, and report new changes of speed."),
+    "campaign": Entry("One study on several machines, and what holds for all of them."),
+    "settings": Entry("List what this machine lets be set, and which workloads can depend on it."),
+    "results": Entry("List and show result directories."),
     "published": Entry(
-        "The published studies as data: their tables, their audit, a result beside them.",
-        "pentathlon.cli.commands.published",
+        "The published studies as data: their tables, their audit, a result beside them."
     ),
-    "trace": Entry(
-        "Recordings of file input and output, for the workload disk.trace.",
-        "pentathlon.cli.commands.trace",
-    ),
-    "link": Entry(
-        "Emulated links: their profiles, and whether this machine can keep to them.",
-        "pentathlon.cli.commands.link",
-    ),
+    "trace": Entry("Recordings of file input and output, for the workload disk.trace."),
+    "link": Entry("Emulated links: their profiles, and whether this machine can keep to them."),
 }
 """In the order of their list. Each module is imported when the command is called or asked for help;
 what does its work, which loads polars, pydantic and SciPy, only when it is called."""

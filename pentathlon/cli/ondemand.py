@@ -7,10 +7,11 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-import typer
 from typer.core import TyperGroup
 from typer.main import get_command_from_info, get_group
 from typer.models import CommandInfo
+
+PACKAGE = "pentathlon.cli.commands"
 
 
 @dataclass(frozen=True)
@@ -19,25 +20,22 @@ class Entry:
 
     Attributes:
         summary: its line in the list of commands.
-        module: the module that has it.
-        function: name of the function, or of the `typer.Typer` of a group of commands.
-        help: name of the text of its help in that module; unused for a group.
+        module: the module of `cli/commands/` that has it, where that is not named as the command.
+        function: name of the function, likewise; a module with an `app` has a group of commands.
     """
 
     summary: str
-    module: str
-    function: str = "app"
-    help: str = "HELP"
+    module: str = ""
+    function: str = ""
 
     def load(self, name: str) -> Any:
         """Import the module and make the command."""
-        module = importlib.import_module(self.module)
-        found = getattr(module, self.function)
-        if isinstance(found, typer.Typer):
-            command = get_group(found)
+        module = importlib.import_module(f"{PACKAGE}.{self.module or name}")
+        if hasattr(module, "app"):
+            command = get_group(module.app)
             command.name = name
             return command
-        info = CommandInfo(name, callback=found, help=getattr(module, self.help))
+        info = CommandInfo(name, callback=getattr(module, self.function or name))
         return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
 
 

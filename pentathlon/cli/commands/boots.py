@@ -6,21 +6,6 @@ from typing import Annotated
 
 import typer
 
-HELP = """List what a machine can boot, as TOML to paste into a study.
-
-Every loader that the machine has is asked: GRUB, systemd-boot, the firmware, kexec. Nothing is
-changed. What it has not is a comment with the reason. Root's rights, or sudo -n, are needed there
-where only root may read the loader's configuration.
-
-Examples:
-
-    pentathlon boots bench1
-
-    pentathlon boots guest --config ~/.cache/pentathlon/guest/ssh.conf
-
-    pentathlon boots bench1 --method grub >> study.toml
-"""
-
 
 def boots(
     host: Annotated[str, typer.Argument(help="The machine, as ssh(1) knows it.")],
@@ -36,6 +21,20 @@ def boots(
         str | None, typer.Option(help="Configuration file instead of the user's.")
     ] = None,
 ) -> None:
+    """List what a machine can boot, as TOML to paste into a study.
+
+    Every loader that the machine has is asked: GRUB, systemd-boot, the firmware, kexec. Nothing is
+    changed. What it has not is a comment with the reason. Root's rights, or sudo -n, are needed
+    there where only root may read the loader's configuration.
+
+    Examples:
+
+        pentathlon boots bench1
+
+        pentathlon boots guest --config ~/.cache/pentathlon/guest/ssh.conf
+
+        pentathlon boots bench1 --method grub >> study.toml
+    """
     from pentathlon.cli import boots as work
 
     work.boots(host, method=method, user=user, port=port, key=key, jump=jump, config=config)

@@ -9,20 +9,6 @@ import typer
 
 from pentathlon.cli.commands import existing
 
-HELP = """Measure one system under two names: the noise floor of this machine and its false alarms.
-
-What differs between the two names is made by the machine, not by a system. The calibration is kept
-in the state directory; later runs on this machine with the same catalog claim nothing below it.
-
-Examples:
-
-    pentathlon calibrate
-
-    pentathlon calibrate examples/two-kernels.toml --system uml-6.1 --blocks 20
-
-    pentathlon calibrate --result results/calibrate-machine-20260101T120000Z
-"""
-
 
 def calibrate(
     study: Annotated[
@@ -52,6 +38,20 @@ def calibrate(
         bool, typer.Option("--yes", "-y", help="Do not ask before what the study starts.")
     ] = False,
 ) -> None:
+    """Measure one system under two names: the noise floor of this machine and its false alarms.
+
+    What differs between the two names is made by the machine, not by a system. The calibration is
+    kept in the state directory; later runs on this machine with the same catalog claim nothing
+    below it.
+
+    Examples:
+
+        pentathlon calibrate
+
+        pentathlon calibrate examples/two-kernels.toml --system uml-6.1 --blocks 20
+
+        pentathlon calibrate --result results/calibrate-machine-20260101T120000Z
+    """
     existing.study(study)
     if study is None:
         existing.result(from_result)

@@ -11,67 +11,13 @@ from pentathlon.cli.commands import existing
 
 HELP = "One study on several machines, and what holds for all of them."
 
-RUN_HELP = """Measure a study on several machines at once, each with a result of its own.
-
-Examples:
-
-    pentathlon campaign run study.toml --on machines.toml
-
-    pentathlon campaign run study.toml --on machines.toml --out results/fleet --yes
-"""
-
-STATUS_HELP = """Show how far the machines of a campaign are; exits with 0 if all are done, else 7.
-
-Examples:
-
-    pentathlon campaign status results/fleet
-
-    pentathlon campaign status results/fleet --json
-"""
-
-RESUME_HELP = """Continue a campaign: machines that are not done are measured further.
-
-Examples:
-
-    pentathlon campaign resume results/fleet
-"""
-
-CANCEL_HELP = """Stop what runs of a campaign; everything measured is kept.
-
-Examples:
-
-    pentathlon campaign cancel results/fleet
-"""
-
-SETUP_HELP = """Write the lines for slurm.conf and helpers.conf, the helper and the reboot script.
-
-Examples:
-
-    pentathlon campaign slurm-setup --on machines.toml
-
-    pentathlon campaign slurm-setup --on machines.toml --system old --system new --out slurm/
-"""
-
-STEP_HELP = "Measure one boot of a campaign on this node; the jobs of Slurm call it."
-
-COMPARE_HELP = """Judge a campaign, or results of several machines: each machine, and the fleet.
-
-Examples:
-
-    pentathlon campaign compare results/fleet
-
-    pentathlon campaign compare results/bench1 results/bench2 results/bench3 --full
-
-    pentathlon campaign compare results/fleet --html fleet.html --json
-"""
-
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
 CampaignArgument = Annotated[Path, typer.Argument(help="Directory of the campaign.")]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Measure only.")]
 
 
-@app.command("run", help=RUN_HELP)
+@app.command("run")
 def run(
     study: Annotated[Path, typer.Argument(metavar="STUDY", help="Study file.")],
     *,
@@ -93,6 +39,14 @@ def run(
     ] = False,
     no_report: NoReport = False,
 ) -> None:
+    """Measure a study on several machines at once, each with a result of its own.
+
+    Examples:
+
+        pentathlon campaign run study.toml --on machines.toml
+
+        pentathlon campaign run study.toml --on machines.toml --out results/fleet --yes
+    """
     existing.study(study)
     existing.study(on)
     from pentathlon.cli import campaign as work
@@ -108,32 +62,52 @@ def run(
     )
 
 
-@app.command("status", help=STATUS_HELP)
+@app.command("status")
 def status(
     campaign: CampaignArgument,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
+    """Show how far the machines of a campaign are; exits with 0 if all are done, else 7.
+
+    Examples:
+
+        pentathlon campaign status results/fleet
+
+        pentathlon campaign status results/fleet --json
+    """
     from pentathlon.cli import campaign as work
 
     work.status(campaign, as_json=as_json)
 
 
-@app.command("resume", help=RESUME_HELP)
+@app.command("resume")
 def resume(campaign: CampaignArgument, *, no_report: NoReport = False) -> None:
+    """Continue a campaign: machines that are not done are measured further.
+
+    Examples:
+
+        pentathlon campaign resume results/fleet
+    """
     from pentathlon.cli import campaign as work
 
     work.resume(campaign, no_report=no_report)
 
 
-@app.command("cancel", help=CANCEL_HELP)
+@app.command("cancel")
 def cancel(campaign: CampaignArgument) -> None:
+    """Stop what runs of a campaign; everything measured is kept.
+
+    Examples:
+
+        pentathlon campaign cancel results/fleet
+    """
     from pentathlon.cli import campaign as work
 
     work.cancel(campaign)
 
 
-@app.command("compare", help=COMPARE_HELP)
+@app.command("compare")
 def compare(
     results: Annotated[
         list[Path],
@@ -148,12 +122,22 @@ def compare(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the judgement as JSON.")] = False,
 ) -> None:
+    """Judge a campaign, or results of several machines: each machine, and the fleet.
+
+    Examples:
+
+        pentathlon campaign compare results/fleet
+
+        pentathlon campaign compare results/bench1 results/bench2 results/bench3 --full
+
+        pentathlon campaign compare results/fleet --html fleet.html --json
+    """
     from pentathlon.cli import campaign_judge as work
 
     work.compare(results, full=full, html=html, as_json=as_json)
 
 
-@app.command("slurm-setup", help=SETUP_HELP)
+@app.command("slurm-setup")
 def slurm_setup(
     *,
     on: Annotated[Path, typer.Option("--on", help="File that names the machines.")],
@@ -165,14 +149,23 @@ def slurm_setup(
         Path | None, typer.Option("--out", help="Write files here.", show_default="print them")
     ] = None,
 ) -> None:
+    """Write the lines for slurm.conf and helpers.conf, the helper and the reboot script.
+
+    Examples:
+
+        pentathlon campaign slurm-setup --on machines.toml
+
+        pentathlon campaign slurm-setup --on machines.toml --system old --system new --out slurm/
+    """
     existing.study(on)
     from pentathlon.cli import campaign_slurm as work
 
     work.show_setup(on, system or [], directory)
 
 
-@app.command("slurm-step", help=STEP_HELP, hidden=True)
+@app.command("slurm-step", hidden=True)
 def slurm_step(campaign: CampaignArgument, machine: str, block: int, system: str) -> None:
+    """Measure one boot of a campaign on this node; the jobs of Slurm call it."""
     from pentathlon.cli import campaign_slurm as work
 
     work.step(campaign, machine, block, system)

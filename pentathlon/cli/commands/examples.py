@@ -7,19 +7,6 @@ from typing import Annotated
 
 import typer
 
-HELP = """List the study files that come with the program, or copy them into a directory.
-
-docs/examples.md states what each of them needs and how long it takes.
-
-Examples:
-
-    pentathlon examples
-
-    pentathlon examples --to examples
-
-    pentathlon run examples/two-kernels.toml
-"""
-
 
 def examples(
     to: Annotated[
@@ -27,6 +14,18 @@ def examples(
         typer.Option("--to", metavar="DIRECTORY", help="Copy all of them into this directory."),
     ] = None,
 ) -> None:
+    """List the study files that come with the program, or copy them into a directory.
+
+    docs/examples.md states what each of them needs and how long it takes.
+
+    Examples:
+
+        pentathlon examples
+
+        pentathlon examples --to examples
+
+        pentathlon run examples/two-kernels.toml
+    """
     from pentathlon.cli import examples as work
 
     work.examples(to)

@@ -10,27 +10,6 @@ import typer
 from pentathlon.cli.commands import existing
 from pentathlon.cli.commands.archive import WhereOption
 
-HELP = """Report by the exit status whether something is slower: 0 no, 4 yes, 5 unknown, 1 failed,
-7 the run has not ended.
-
-The result is judged against another result (--against DIRECTORY), against the last good results
-of an archive (--against ARCHIVE), or against another system of its own (--against SYSTEM, else the
-study's reference). Of an archive as RESULT the newest that --where chooses is judged against those
-before it.
-
-Examples:
-
-    pentathlon gate results/new --against results/baseline
-
-    pentathlon gate results/new --delta 2 --only "process.*" --only memory.latency
-
-    pentathlon gate results/two-kernels-20260101T120000Z --system uml-7.2 --json
-
-    pentathlon gate results/new --against archive --where 'study = "nightly"' --format junit
-
-    pentathlon gate results/two-kernels-20260101T120000Z --remeasure 30m
-"""
-
 
 def gate(
     result: Annotated[
@@ -87,6 +66,26 @@ def gate(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
+    """Report by the exit status whether something is slower: 0 no, 4 yes, 5 unknown, 1 failed,
+    7 the run has not ended.
+
+    The result is judged against another result (--against DIRECTORY), against the last good results
+    of an archive (--against ARCHIVE), or against another system of its own (--against SYSTEM, else
+    the study's reference). Of an archive as RESULT the newest that --where chooses is judged
+    against those before it.
+
+    Examples:
+
+        pentathlon gate results/new --against results/baseline
+
+        pentathlon gate results/new --delta 2 --only "process.*" --only memory.latency
+
+        pentathlon gate results/two-kernels-20260101T120000Z --system uml-7.2 --json
+
+        pentathlon gate results/new --against archive --where 'study = "nightly"' --format junit
+
+        pentathlon gate results/two-kernels-20260101T120000Z --remeasure 30m
+    """
     existing.result_or_archive(result)
     from pentathlon.cli import gate as work
 

@@ -10,23 +10,6 @@ import typer
 from pentathlon.cli.commands import existing
 from pentathlon.cli.commands.archive import WhereOption
 
-HELP = """Find since when a system is faster or slower, over several results.
-
-Without results those of the newest study in ./results are taken; of an archive those that --where
-chooses. A change is named once three results lie after it. The exit status is 4 where the last
-change of a row is one to slower.
-
-Examples:
-
-    pentathlon history
-
-    pentathlon history results/nightly-* --system uml-6.1
-
-    pentathlon history results/nightly-* --json
-
-    pentathlon history archive --where 'study = "nightly" and machine = "bench3"'
-"""
-
 
 def history(
     results: Annotated[
@@ -49,6 +32,22 @@ def history(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
 ) -> None:
+    """Find since when a system is faster or slower, over several results.
+
+    Without results those of the newest study in ./results are taken; of an archive those that
+    --where chooses. A change is named once three results lie after it. The exit status is 4 where
+    the last change of a row is one to slower.
+
+    Examples:
+
+        pentathlon history
+
+        pentathlon history results/nightly-* --system uml-6.1
+
+        pentathlon history results/nightly-* --json
+
+        pentathlon history archive --where 'study = "nightly" and machine = "bench3"'
+    """
     for one in results or []:
         existing.result_or_archive(one)
     from pentathlon.cli import history as work

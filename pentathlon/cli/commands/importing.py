@@ -7,23 +7,6 @@ from typing import Annotated
 
 import typer
 
-HELP = """Import results of fio, iperf3, sysbench, hyperfine, pgbench, Phoronix Test Suite (pts),
-Bencher (bmf) or CSV, as a result that compare, gate, history and report judge.
-
-Each FILE is one boot of the system. Where --block says in which block it was measured, with one
-boot of every system, the systems are judged paired, else unpaired.
-
-Examples:
-
-    pentathlon import fio old/1.json old/2.json --system old --into results/disks
-
-    pentathlon import fio new/1.json new/2.json --system new --into results/disks
-
-    pentathlon import iperf3 1.json --system new --block 1 --into results/net
-
-    pentathlon import csv t.csv --system a --measure "time=ms,lower" --case size --into results/t
-"""
-
 TOOL_HELP = "One of fio, iperf3, sysbench, hyperfine, pgbench, pts, bmf, csv."
 
 
@@ -57,6 +40,22 @@ def import_(
     blocks: Annotated[str, typer.Option(metavar="COLUMN", help="csv: column of the blocks.")] = "",
     entry: Annotated[str, typer.Option(help="pts: the system that is taken of the file.")] = "",
 ) -> None:
+    """Import results of fio, iperf3, sysbench, hyperfine, pgbench, Phoronix Test Suite (pts),
+    Bencher (bmf) or CSV, as a result that compare, gate, history and report judge.
+
+    Each FILE is one boot of the system. Where --block says in which block it was measured, with one
+    boot of every system, the systems are judged paired, else unpaired.
+
+    Examples:
+
+        pentathlon import fio old/1.json old/2.json --system old --into results/disks
+
+        pentathlon import fio new/1.json new/2.json --system new --into results/disks
+
+        pentathlon import iperf3 1.json --system new --block 1 --into results/net
+
+        pentathlon import csv t.csv --system a --measure "time=ms,lower" --case size --into results/t
+    """  # noqa: E501  an example is one line
     from pentathlon.cli import importing as work
 
     work.import_(

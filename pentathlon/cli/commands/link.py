@@ -13,45 +13,29 @@ Engine: TypeAlias = Literal["agent", "netem", "netem-uml"]
 
 HELP = "Emulated links: their profiles, and whether this machine can keep to them."
 
-PROFILES_HELP = """List the link profiles.
-
-Examples:
-
-    pentathlon link profiles
-
-    pentathlon link profiles --json
-"""
-
-CALIBRATE_HELP = """Emulate links between two namespaces of this machine and measure them.
-
-Rate and loss must be within 1 percent of the profile, the median delay within 0.2 ms.
-
-Examples:
-
-    pentathlon link calibrate wan-10m-50ms
-
-    pentathlon link calibrate mine.toml --json
-
-    pentathlon link calibrate all
-
-    pentathlon link calibrate wan-10m-50ms --engine netem
-"""
-
 app = typer.Typer(name="link", help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
-app.command("run", help=link_run.HELP)(link_run.run)
+app.command("run")(link_run.run)
 
 
-@app.command("profiles", help=PROFILES_HELP)
+@app.command("profiles")
 def profiles(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
+    """List the link profiles.
+
+    Examples:
+
+        pentathlon link profiles
+
+        pentathlon link profiles --json
+    """
     from pentathlon.cli import link as work
 
     work.profiles(as_json=as_json)
 
 
-@app.command("calibrate", help=CALIBRATE_HELP)
+@app.command("calibrate")
 def calibrate(
     profile: Annotated[
         str, typer.Argument(metavar="PROFILE", help="Name or file of a profile, or all.")
@@ -64,6 +48,20 @@ def calibrate(
     attempts: Annotated[int, typer.Option(min=1, help="Attempts before it is refused.")] = 3,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
+    """Emulate links between two namespaces of this machine and measure them.
+
+    Rate and loss must be within 1 percent of the profile, the median delay within 0.2 ms.
+
+    Examples:
+
+        pentathlon link calibrate wan-10m-50ms
+
+        pentathlon link calibrate mine.toml --json
+
+        pentathlon link calibrate all
+
+        pentathlon link calibrate wan-10m-50ms --engine netem
+    """
     from pentathlon.cli import link as work
 
     work.calibrate(profile, seed=seed, engine=engine, attempts=attempts, as_json=as_json)

@@ -6,19 +6,6 @@ from typing import Annotated
 
 import typer
 
-HELP = """Emulate a link between two network interfaces of this machine until Ctrl-C.
-
-The interfaces are there already: Ethernet cards, ends of veth pairs, TAP or TUN devices. They are
-up, have no address, and what is to talk over the link is at their other ends. IF1 is the client's
-end. NAMESPACE/INTERFACE names one in a network namespace with a name. Needs root.
-
-Examples:
-
-    pentathlon link run wan-10m-50ms eth1 eth2
-
-    pentathlon link run mine.toml tap0 office/veth1 --seconds 60 --json
-"""
-
 
 def run(
     profile: Annotated[str, typer.Argument(metavar="PROFILE", help="Name or file of a profile.")],
@@ -33,6 +20,18 @@ def run(
     seed: Annotated[int, typer.Option(help="Decides what is lost, delayed and so on.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON at the end.")] = False,
 ) -> None:
+    """Emulate a link between two network interfaces of this machine until Ctrl-C.
+
+    The interfaces are there already: Ethernet cards, ends of veth pairs, TAP or TUN devices. They
+    are up, have no address, and what is to talk over the link is at their other ends. IF1 is the
+    client's end. NAMESPACE/INTERFACE names one in a network namespace with a name. Needs root.
+
+    Examples:
+
+        pentathlon link run wan-10m-50ms eth1 eth2
+
+        pentathlon link run mine.toml tap0 office/veth1 --seconds 60 --json
+    """
     from pentathlon.cli import link_run as work
 
     work.run(profile, first, second, duration=duration, seed=seed, as_json=as_json)

@@ -7,53 +7,6 @@ from typing import Annotated
 
 import typer
 
-CATALOG_HELP = """Show the workloads, or one workload with its parameters and metrics.
-
-Examples:
-
-    pentathlon catalog
-
-    pentathlon catalog memory.read
-
-    pentathlon catalog --json
-
-    pentathlon catalog --packs    (ready definitions of fio, sysbench and others)
-
-    pentathlon catalog --packs fio
-"""
-
-INVENTORY_HELP = """Show what the agent finds out about this machine.
-
-What the system does not report is shown as unsupported, with the reason.
-
-Examples:
-
-    pentathlon inventory
-
-    pentathlon inventory --json | jq .system.cpu
-"""
-
-DOCTOR_HELP = """Report what works on this machine, and the command that would make the rest work.
-
-Examples:
-
-    pentathlon doctor
-
-    pentathlon doctor --quick      (boots nothing)
-
-    pentathlon doctor --install    (fetches kernels and gVisor, without root)
-
-    pentathlon doctor --install --only "qemu 6.1-rt"
-
-    pentathlon doctor --quiet-check            (what would disturb a measurement)
-
-    pentathlon doctor --quiet-check --apply    (sets what can be set; --restore puts it back)
-
-    pentathlon doctor --restore    (puts back what a crashed run left changed)
-
-    pentathlon doctor --on ssh:bench1 --report bench1.txt    (what works on one system, as a file)
-"""
-
 
 def catalog(
     workload: Annotated[str | None, typer.Argument(help="Workload id.")] = None,
@@ -64,6 +17,20 @@ def catalog(
         typer.Option("--packs", help="Show the ready definitions of well-known programs instead."),
     ] = False,
 ) -> None:
+    """Show the workloads, or one workload with its parameters and metrics.
+
+    Examples:
+
+        pentathlon catalog
+
+        pentathlon catalog memory.read
+
+        pentathlon catalog --json
+
+        pentathlon catalog --packs    (ready definitions of fio, sysbench and others)
+
+        pentathlon catalog --packs fio
+    """
     from pentathlon.cli import machine as work
 
     work.catalog(workload, as_json=as_json, packs=packs)
@@ -72,6 +39,16 @@ def catalog(
 def inventory(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
+    """Show what the agent finds out about this machine.
+
+    What the system does not report is shown as unsupported, with the reason.
+
+    Examples:
+
+        pentathlon inventory
+
+        pentathlon inventory --json | jq .system.cpu
+    """
     from pentathlon.cli import machine as work
 
     work.inventory(as_json=as_json)
@@ -110,6 +87,26 @@ def doctor(
         typer.Option(metavar="FILE", help="With --on: write the report to this new file."),
     ] = None,
 ) -> None:
+    """Report what works on this machine, and the command that would make the rest work.
+
+    Examples:
+
+        pentathlon doctor
+
+        pentathlon doctor --quick      (boots nothing)
+
+        pentathlon doctor --install    (fetches kernels and gVisor, without root)
+
+        pentathlon doctor --install --only "qemu 6.1-rt"
+
+        pentathlon doctor --quiet-check            (what would disturb a measurement)
+
+        pentathlon doctor --quiet-check --apply    (sets what can be set; --restore puts it back)
+
+        pentathlon doctor --restore    (puts back what a crashed run left changed)
+
+        pentathlon doctor --on ssh:bench1 --report bench1.txt    (what works on one system, as a file)
+    """  # noqa: E501  an example is one line
     from pentathlon.cli import machine as work
 
     if on is not None or report is not None:

@@ -10,19 +10,6 @@ import typer
 
 from pentathlon.cli.commands import existing
 
-HELP = """Show the trials between two hosts, or export the packets of one.
-
-Without --trial every trial is listed: what was sent and came, how far the generator was from the
-models of gaps and sizes, the bound of the clocks, and the jitter of RFC 3550 over the time of the
-flow: its bars reach up to the value beside them. With it the packets of that trial are written.
-
-Examples:
-
-    pentathlon packets results/STUDY
-
-    pentathlon packets results/STUDY --trial 3 --format pcapng --out trial.pcapng
-"""
-
 
 class Format(StrEnum):
     """What the packets are written as."""
@@ -42,7 +29,19 @@ def packets(
     ] = Format.CSV,
     target: Annotated[Path | None, typer.Option("--out", help="File to write.")] = None,
 ) -> None:
-    """Lists trials, or writes the packets of one."""
+    """Show the trials between two hosts, or export the packets of one.
+
+    Without --trial every trial is listed: what was sent and came, how far the generator was from
+    the models of gaps and sizes, the bound of the clocks, and the jitter of RFC 3550 over the time
+    of the flow: its bars reach up to the value beside them. With it the packets of that trial are
+    written.
+
+    Examples:
+
+        pentathlon packets results/STUDY
+
+        pentathlon packets results/STUDY --trial 3 --format pcapng --out trial.pcapng
+    """
     existing.result(result)
     from pentathlon.cli import packets as work
 

@@ -9,22 +9,6 @@ import typer
 
 from pentathlon.cli.commands import existing
 
-HELP = """Print what a study would do: systems, boots, order, time, privileges, changes.
-
-Every system is booted once, shortly, to estimate the time (the pilot); nothing of that is counted.
-Nothing is started that the study names itself, such as commands and kernel files: these are listed.
-
-Examples:
-
-    pentathlon plan examples/two-kernels.toml
-
-    pentathlon plan examples/two-kernels.toml --no-pilot --blocks 20
-
-    pentathlon plan examples/two-kernels.toml --no-pilot --json | jq .plan.blocks
-
-    pentathlon plan --allocate results/two-kernels-20260101T120000Z --half-width 0.5
-"""
-
 
 def plan(
     study: Annotated[Path | None, typer.Argument(help="Study file.", show_default=False)] = None,
@@ -49,6 +33,22 @@ def plan(
         typer.Option(min=0.001, max=99.0, help="With --allocate: wanted half width, in percent."),
     ] = 1.0,
 ) -> None:
+    """Print what a study would do: systems, boots, order, time, privileges, changes.
+
+    Every system is booted once, shortly, to estimate the time (the pilot); nothing of that is
+    counted. Nothing is started that the study names itself, such as commands and kernel files:
+    these are listed.
+
+    Examples:
+
+        pentathlon plan examples/two-kernels.toml
+
+        pentathlon plan examples/two-kernels.toml --no-pilot --blocks 20
+
+        pentathlon plan examples/two-kernels.toml --no-pilot --json | jq .plan.blocks
+
+        pentathlon plan --allocate results/two-kernels-20260101T120000Z --half-width 0.5
+    """
     existing.study(study)
     if study is None:
         existing.result(allocate)

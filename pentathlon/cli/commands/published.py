@@ -12,49 +12,6 @@ from pentathlon.cli.commands import existing
 
 HELP = "The published studies as data: their tables, their audit, a result beside them."
 
-LIST_HELP = """List the studies and their tables and figures.
-
-Examples:
-
-    pentathlon published list
-
-    pentathlon published list venkata2003
-"""
-
-SHOW_HELP = """Show a table of a study as it is printed, or the numbers of a figure.
-
-TABLE is an id from the list, or a printed name such as "Table 3" or 3.
-
-Examples:
-
-    pentathlon published show martinovic2012 3
-
-    pentathlon published show venkata2003 fig-26 --format latex
-
-    pentathlon published show venkata2003 figure-20 --format json
-"""
-
-AUDIT_HELP = """Compute every printed number again that others determine, and list what cannot be.
-
-A printed number stands for every real that rounds to it. A finding is an error only if no such
-reals give what is printed.
-
-Examples:
-
-    pentathlon published audit
-
-    pentathlon published audit tolly2007 --severity error
-
-    pentathlon published audit --format json > audit.json
-"""
-
-COMPARE_HELP = """Put a result of your own beside a published table. It gives no verdict.
-
-Examples:
-
-    pentathlon published compare venkata2003 fig-26 results/two-kernels-20260101T120000Z
-"""
-
 app = typer.Typer(name="published", help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -84,43 +41,82 @@ TableName = Annotated[str, typer.Argument(metavar="TABLE", help="Id or printed n
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write it.")]
 
 
-@app.command("list", help=LIST_HELP)
+@app.command("list")
 def list_command(
     study: Annotated[str | None, typer.Argument(help="One study only.")] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
+    """List the studies and their tables and figures.
+
+    Examples:
+
+        pentathlon published list
+
+        pentathlon published list venkata2003
+    """
     from pentathlon.cli import published as work
 
     work.list_command(study, as_json=as_json)
 
 
-@app.command("show", help=SHOW_HELP)
+@app.command("show")
 def show_command(study: StudyName, table: TableName, how: FormatOption = Format.TERMINAL) -> None:
+    """Show a table of a study as it is printed, or the numbers of a figure.
+
+    TABLE is an id from the list, or a printed name such as "Table 3" or 3.
+
+    Examples:
+
+        pentathlon published show martinovic2012 3
+
+        pentathlon published show venkata2003 fig-26 --format latex
+
+        pentathlon published show venkata2003 figure-20 --format json
+    """
     from pentathlon.cli import published as work
 
     work.show_command(study, table, how)
 
 
-@app.command("audit", help=AUDIT_HELP)
+@app.command("audit")
 def audit_command(
     study: Annotated[str | None, typer.Argument(help="One study only.")] = None,
     *,
     severity: Annotated[Level, typer.Option(help="The least severity to list.")] = Level.NOTE,
     how: FormatOption = Format.TERMINAL,
 ) -> None:
+    """Compute every printed number again that others determine, and list what cannot be.
+
+    A printed number stands for every real that rounds to it. A finding is an error only if no such
+    reals give what is printed.
+
+    Examples:
+
+        pentathlon published audit
+
+        pentathlon published audit tolly2007 --severity error
+
+        pentathlon published audit --format json > audit.json
+    """
     from pentathlon.cli import published as work
 
     work.audit_command(study, severity=severity, how=how)
 
 
-@app.command("compare", help=COMPARE_HELP)
+@app.command("compare")
 def compare_command(
     study: StudyName,
     table: TableName,
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result directory.")],
     how: FormatOption = Format.TERMINAL,
 ) -> None:
+    """Put a result of your own beside a published table. It gives no verdict.
+
+    Examples:
+
+        pentathlon published compare venkata2003 fig-26 results/two-kernels-20260101T120000Z
+    """
     existing.result(result)
     from pentathlon.cli import published as work
 

@@ -10,51 +10,6 @@ import typer
 from pentathlon.cli.commands import existing, judging
 from pentathlon.cli.commands.archive import WhereOption
 
-REPORT_HELP = """Write the report of a result: HTML with pictures, and exports.
-
-Examples:
-
-    pentathlon report results/two-kernels-20260101T120000Z
-
-    pentathlon report results/two-kernels-20260101T120000Z --format html,csv,latex
-
-    pentathlon report --format svg,pdf,siunitx,methods --columns 1    (for a paper)
-
-    pentathlon report --open no
-
-    pentathlon report --delta 2 --weights process=2,memory=1
-
-    pentathlon report archive --where 'result like "3f2a91%"' --out report
-"""
-
-COMPARE_HELP = """Print the judgement of a result: every system against the reference.
-
-The answer in a line for each area comes first, then the strongest differences, what is open with
-the command that would decide it, and what was not measured. --tables prints the tables behind it.
-
-Name two systems to compare the second with the first, whichever is the study's reference.
-Name a second result to compare a system of it with the first result's: unpaired, so more cautious.
-
-What the study planned is judged; --delta, --confidence, --declared, --weights and --only choose
-otherwise, and every output is then marked "post hoc".
-
-Examples:
-
-    pentathlon compare results/two-kernels-20260101T120000Z
-
-    pentathlon compare --tables
-
-    pentathlon compare --only "process.*" --delta 2
-
-    pentathlon compare results/before results/after
-
-    pentathlon compare results/before results/after uml-6.1 uml-7.2
-
-    pentathlon compare archive --where 'result like "3f2a91%"'
-
-    pentathlon compare results/two-kernels-20260101T120000Z uml-6.1 uml-7.2
-"""
-
 
 def report(
     result: Annotated[
@@ -86,6 +41,22 @@ def report(
     only: judging.OnlyOption = None,
     where: WhereOption = None,
 ) -> None:
+    """Write the report of a result: HTML with pictures, and exports.
+
+    Examples:
+
+        pentathlon report results/two-kernels-20260101T120000Z
+
+        pentathlon report results/two-kernels-20260101T120000Z --format html,csv,latex
+
+        pentathlon report --format svg,pdf,siunitx,methods --columns 1    (for a paper)
+
+        pentathlon report --open no
+
+        pentathlon report --delta 2 --weights process=2,memory=1
+
+        pentathlon report archive --where 'result like "3f2a91%"' --out report
+    """
     existing.result_or_archive(result)
     from pentathlon.cli import report as work
 
@@ -131,6 +102,34 @@ def compare(
     only: judging.OnlyOption = None,
     where: WhereOption = None,
 ) -> None:
+    """Print the judgement of a result: every system against the reference.
+
+    The answer in a line for each area comes first, then the strongest differences, what is open
+    with the command that would decide it, and what was not measured. --tables prints the tables
+    behind it.
+
+    Name two systems to compare the second with the first, whichever is the study's reference. Name
+    a second result to compare a system of it with the first result's: unpaired, so more cautious.
+
+    What the study planned is judged; --delta, --confidence, --declared, --weights and --only choose
+    otherwise, and every output is then marked "post hoc".
+
+    Examples:
+
+        pentathlon compare results/two-kernels-20260101T120000Z
+
+        pentathlon compare --tables
+
+        pentathlon compare --only "process.*" --delta 2
+
+        pentathlon compare results/before results/after
+
+        pentathlon compare results/before results/after uml-6.1 uml-7.2
+
+        pentathlon compare archive --where 'result like "3f2a91%"'
+
+        pentathlon compare results/two-kernels-20260101T120000Z uml-6.1 uml-7.2
+    """
     existing.result_or_archive(result)
     from pentathlon.cli import report as work
 

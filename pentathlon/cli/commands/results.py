@@ -11,44 +11,42 @@ from pentathlon.cli.commands import existing
 
 HELP = "List and show result directories."
 
-LIST_HELP = """List the results in a directory, newest first.
-
-Examples:
-
-    pentathlon results list
-
-    pentathlon results list /data/results --json
-"""
-
-SHOW_HELP = """Show one result: its study, how far it is, what was measured, what failed.
-
-Examples:
-
-    pentathlon results show results/two-kernels-20260101T120000Z
-
-    pentathlon results show    (the newest one)
-"""
-
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
 
-@app.command("list", help=LIST_HELP)
+@app.command("list")
 def list_command(
     root: Annotated[Path, typer.Argument(help="Directory of results.")] = Path("results"),
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
+    """List the results in a directory, newest first.
+
+    Examples:
+
+        pentathlon results list
+
+        pentathlon results list /data/results --json
+    """
     from pentathlon.cli import results as work
 
     work.list_command(root, as_json=as_json)
 
 
-@app.command("show", help=SHOW_HELP)
+@app.command("show")
 def show_command(
     result: Annotated[
         Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
     ] = None,
 ) -> None:
+    """Show one result: its study, how far it is, what was measured, what failed.
+
+    Examples:
+
+        pentathlon results show results/two-kernels-20260101T120000Z
+
+        pentathlon results show    (the newest one)
+    """
     existing.result(result)
     from pentathlon.cli import results as work
 

@@ -9,28 +9,6 @@ import typer
 
 from pentathlon.cli.commands import existing
 
-HELP = """Run a study: boot every system in every block, measure, judge and report.
-
-The plan is printed first: systems, boots, order, expected time, what is written and changed.
-Everything that is measured is written to the result directory at once; a run that is cut off, by
-Ctrl-C or by a crash, goes on with --resume and loses nothing.
-
-A study is a program. What it names and starts, such as commands, kernel files and ssh
-configurations, is listed, and you are asked; outside of a terminal, --yes is needed.
-
-Examples:
-
-    pentathlon run examples/two-kernels.toml
-
-    pentathlon run examples/two-kernels.toml --blocks 10 --out results/long
-
-    pentathlon run examples/two-kernels.toml --limit 2m
-
-    pentathlon run --resume    (the newest unfinished result in ./results)
-
-    pentathlon run --resume results/two-kernels-20260101T120000Z
-"""
-
 
 def run(
     study: Annotated[
@@ -73,6 +51,27 @@ def run(
         typer.Option("--yes", "-y", help="Do not ask before changes and what the study starts."),
     ] = False,
 ) -> None:
+    """Run a study: boot every system in every block, measure, judge and report.
+
+    The plan is printed first: systems, boots, order, expected time, what is written and changed.
+    Everything that is measured is written to the result directory at once; a run that is cut off,
+    by Ctrl-C or by a crash, goes on with --resume and loses nothing.
+
+    A study is a program. What it names and starts, such as commands, kernel files and ssh
+    configurations, is listed, and you are asked; outside of a terminal, --yes is needed.
+
+    Examples:
+
+        pentathlon run examples/two-kernels.toml
+
+        pentathlon run examples/two-kernels.toml --blocks 10 --out results/long
+
+        pentathlon run examples/two-kernels.toml --limit 2m
+
+        pentathlon run --resume    (the newest unfinished result in ./results)
+
+        pentathlon run --resume results/two-kernels-20260101T120000Z
+    """
     if not resume:
         existing.study(study)
     from pentathlon.cli import run as work

@@ -6,21 +6,6 @@ from typing import Annotated
 
 import typer
 
-HELP = """List what this machine lets be set for a system of a study, and what can depend on it.
-
-Each setting stands with its present value, the values that it may have, the rights that it takes
-and the workloads that can depend on it. Nothing is changed. Settings are the factors of a study
-with design = "factorial", which finds out which of them matter.
-
-Examples:
-
-    pentathlon settings
-
-    pentathlon settings --format json
-
-    pentathlon settings --on uml
-"""
-
 
 def settings(
     on: Annotated[
@@ -34,6 +19,20 @@ def settings(
         str, typer.Option("--format", metavar="table|json", help="How it is printed.")
     ] = "table",
 ) -> None:
+    """List what this machine lets be set for a system of a study, and what can depend on it.
+
+    Each setting stands with its present value, the values that it may have, the rights that it
+    takes and the workloads that can depend on it. Nothing is changed. Settings are the factors of a
+    study with design = "factorial", which finds out which of them matter.
+
+    Examples:
+
+        pentathlon settings
+
+        pentathlon settings --format json
+
+        pentathlon settings --on uml
+    """
     from pentathlon.cli import settings as work
 
     work.settings(on, formats)

@@ -9,17 +9,6 @@ import typer
 
 from pentathlon.cli.commands.archive import AlertOption, PagesOption, WhereOption
 
-HELP = """Write static pages of an archive with a line for each row; ends with 4 on a new slowdown.
-
-The same as `archive site`, with the archive as its argument.
-
-Examples:
-
-    pentathlon site archive --out public
-
-    pentathlon site archive --where 'study = "nightly"' --alert 'curl -fsS --json @- https://HOST/hook'
-"""
-
 
 def site(
     archive: Annotated[str, typer.Argument(help="Directory or URL of the archive.")],
@@ -28,6 +17,16 @@ def site(
     where: WhereOption = None,
     alert: AlertOption = None,
 ) -> None:
+    """Write static pages of an archive with a line for each row; ends with 4 on a new slowdown.
+
+    The same as `archive site`, with the archive as its argument.
+
+    Examples:
+
+        pentathlon site archive --out public
+
+        pentathlon site archive --where 'study = "nightly"' --alert 'curl -fsS --json @- https://HOST/hook'
+    """
     from pentathlon.cli import archive as work
 
     work.site(archive, out, where, alert)

@@ -11,22 +11,6 @@ import typer
 from pentathlon.cli.commands import existing
 from pentathlon.cli.commands.archive import WhereOption
 
-HELP = """Print the tables of the published studies with your own systems in the columns.
-
-A table appears if at least one of its rows was measured. Of a factorial design the effects of its
-factors come first (`--table effects` prints them alone).
-
-Examples:
-
-    pentathlon tables results/venkata2003-20260101T120000Z
-
-    pentathlon tables --study martinovic2012 --table table-3 --format latex
-
-    pentathlon tables --format markdown > tables.md
-
-    pentathlon tables archive --where 'result like "3f2a91%"'
-"""
-
 
 class Format(StrEnum):
     """How the tables are written."""
@@ -51,6 +35,21 @@ def tables(
         Format.TERMINAL
     ),
 ) -> None:
+    """Print the tables of the published studies with your own systems in the columns.
+
+    A table appears if at least one of its rows was measured. Of a factorial design the effects of
+    its factors come first (`--table effects` prints them alone).
+
+    Examples:
+
+        pentathlon tables results/venkata2003-20260101T120000Z
+
+        pentathlon tables --study martinovic2012 --table table-3 --format latex
+
+        pentathlon tables --format markdown > tables.md
+
+        pentathlon tables archive --where 'result like "3f2a91%"'
+    """
     existing.result_or_archive(result)
     from pentathlon.cli import tables as work
 

@@ -9,17 +9,6 @@ import typer
 
 HELP = "Recordings of file input and output, for the workload disk.trace."
 
-IMPORT_HELP = """Turn a recording of strace into a trace that disk.trace replays.
-
-Record with: strace -f -ttt -T -y -e trace=file,desc,process -o FILE PROGRAM
-
-Examples:
-
-    pentathlon trace import compile.strace
-
-    pentathlon trace import compile.strace --out compile.trace --name compile
-"""
-
 app = typer.Typer(name="trace", help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -28,7 +17,7 @@ def top() -> None:
     """Keeps `import` a command of its own while it is the only one."""
 
 
-@app.command("import", help=IMPORT_HELP)
+@app.command("import")
 def import_(
     recording: Annotated[Path, typer.Argument(metavar="FILE", help="What strace -o wrote.")],
     target: Annotated[
@@ -38,7 +27,16 @@ def import_(
         str | None, typer.Option("--name", help="Name of the trace; that of FILE without ending.")
     ] = None,
 ) -> None:
-    """Reads a recording, writes the trace, and reports what is in it and what is not."""
+    """Turn a recording of strace into a trace that disk.trace replays.
+
+    Record with: strace -f -ttt -T -y -e trace=file,desc,process -o FILE PROGRAM
+
+    Examples:
+
+        pentathlon trace import compile.strace
+
+        pentathlon trace import compile.strace --out compile.trace --name compile
+    """
     from pentathlon.cli import trace as work
 
     work.import_(recording, target, name)

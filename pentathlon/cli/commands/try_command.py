@@ -7,33 +7,6 @@ from typing import Annotated
 
 import typer
 
-HELP = """Measure a command of your own on one system or several, and print the answer.
-
-What the command names of the present directory is copied to each system, into a fresh directory for
-each run. A shell runs the command only if it is one argument with a shell's characters; its
-standard input is empty, and what it starts ends with it.
-Systems are measured in turn, in blocks, until it is decided which is faster or the time is over.
-
-A system is local, local:SETTING=VALUE, netns, uml:KERNEL, qemu:KERNEL, gvisor, ssh:HOST, oci or
-wine; further parts follow with commas: uml:6.1,memory=1G. The first one is the reference.
-
-Several commands, with -- between them, are compared with each other.
-
-Examples:
-
-    pentathlon try --on uml:6.1 --on uml:newest -- ./mybench --size 4
-
-    pentathlon try --on local --on local:transparent_hugepage=never -- ./mybench
-
-    pentathlon try --metric 'rate: ([0-9.]+)' --unit req/s --higher --on ssh:bench1 -- ./server-test
-
-    pentathlon try -- 'gzip -9 -k data' -- 'zstd -19 data'
-
-    pentathlon try --save study.toml -- make -C src
-
-    pentathlon try --pack fio --on uml:6.1 --on uml:newest
-"""
-
 
 def try_command(
     words: Annotated[
@@ -87,6 +60,32 @@ def try_command(
         typer.Option("--out", help="Result directory.", show_default="a new one in ./results"),
     ] = None,
 ) -> None:
+    """Measure a command of your own on one system or several, and print the answer.
+
+    What the command names of the present directory is copied to each system, into a fresh directory
+    for each run. A shell runs the command only if it is one argument with a shell's characters; its
+    standard input is empty, and what it starts ends with it. Systems are measured in turn, in
+    blocks, until it is decided which is faster or the time is over.
+
+    A system is local, local:SETTING=VALUE, netns, uml:KERNEL, qemu:KERNEL, gvisor, ssh:HOST, oci or
+    wine; further parts follow with commas: uml:6.1,memory=1G. The first one is the reference.
+
+    Several commands, with -- between them, are compared with each other.
+
+    Examples:
+
+        pentathlon try --on uml:6.1 --on uml:newest -- ./mybench --size 4
+
+        pentathlon try --on local --on local:transparent_hugepage=never -- ./mybench
+
+        pentathlon try --metric 'rate: ([0-9.]+)' --unit req/s --higher --on ssh:bench1 -- ./server-test
+
+        pentathlon try -- 'gzip -9 -k data' -- 'zstd -19 data'
+
+        pentathlon try --save study.toml -- make -C src
+
+        pentathlon try --pack fio --on uml:6.1 --on uml:newest
+    """  # noqa: E501  an example is one line
     from pentathlon.cli import try_command as work
 
     work.try_command(
