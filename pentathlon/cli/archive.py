@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
-from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli import screen
+from pentathlon.cli.exits import Exit, InputError
 from pentathlon.cli.screen import err, out, write_json
 from pentathlon.safeio.escaping import one_line
 from pentathlon.store.directory import result_directories
@@ -25,27 +26,23 @@ if TYPE_CHECKING:
     from pentathlon.archive.batch import Added
 
 
-def add(archive: str, results: Sequence[Path], machine: str | None, branch: str) -> None:
-    with domain_errors():
-        found = list(dict.fromkeys(results))
-        _show(archive, _add(archive, found, machine, branch, strict=True))
+def add(archive: str, results: list[Path], machine: str | None, branch: str) -> None:
+    found = list(dict.fromkeys(results))
+    _show(archive, _add(archive, found, machine, branch, strict=True))
 
 
 def sync(archive: str, directory: Path, machine: str | None, branch: str) -> None:
-    with domain_errors():
-        if not directory.is_dir():
-            raise InputError(f"{directory} is no directory of results")
-        found = list(result_directories(directory))[::-1]
-        # A copy that was cut off may lack the plan, by which a result is known.
-        found += sorted(
-            one.parent for one in directory.glob(f"*/{JOURNAL}") if not (one.parent / PLAN).exists()
-        )
-        if not found:
-            one = (
-                " (it is a result itself; use: archive add)" if (directory / PLAN).exists() else ""
-            )
-            raise InputError(f"there is no result in {directory}{one}")
-        _show(archive, _add(archive, found, machine, branch, strict=False))
+    if not directory.is_dir():
+        raise InputError(f"{directory} is no directory of results")
+    found = list(result_directories(directory))[::-1]
+    # A copy that was cut off may lack the plan, by which a result is known.
+    found += sorted(
+        one.parent for one in directory.glob(f"*/{JOURNAL}") if not (one.parent / PLAN).exists()
+    )
+    if not found:
+        one = " (it is a result itself; use: archive add)" if (directory / PLAN).exists() else ""
+        raise InputError(f"there is no result in {directory}{one}")
+    _show(archive, _add(archive, found, machine, branch, strict=False))
 
 
 def _add(
@@ -76,78 +73,72 @@ def _show(archive: str, done: Added) -> None:
 
 
 def list_command(archive: str, where: str | None, *, as_json: bool) -> None:
-    with domain_errors():
-        from pentathlon.archive.engines import engine  # noqa: PLC0415  loads polars
-        from pentathlon.archive.log import open_archive  # noqa: PLC0415
-        from pentathlon.archive.reading import chosen  # noqa: PLC0415
-        from pentathlon.archive.where import COLUMNS  # noqa: PLC0415
+    from pentathlon.archive.engines import engine  # noqa: PLC0415  loads polars
+    from pentathlon.archive.log import open_archive  # noqa: PLC0415
+    from pentathlon.archive.reading import chosen  # noqa: PLC0415
+    from pentathlon.archive.where import COLUMNS  # noqa: PLC0415
 
-        found = chosen(engine(open_archive(archive)), where)
-        if as_json:
-            rows = [{name: one.row[name] for name in COLUMNS} for one in found]
-            write_json(json.dumps(rows, indent=1, ensure_ascii=False))
-            return
-        if not found:
-            which = "result that --where chooses" if where else "result"
-            out.print(f"There is no {which} in {archive}.", markup=False)
-            return
-        table = Sheet(header_style="dim")
-        names = ["result", "started (UTC)", "study", "machine", "systems", "name"]
-        branches = any(one.row["branch"] for one in found)
-        for name in [*names, "branch"] if branches else names:
-            table.add_column(name, overflow="fold")
-        for one in found:
-            table.add_row(
-                one.result[:12],
-                one.started[:19].replace("T", " "),
-                Text(one.study),
-                Text(one_line(one.machine)),
-                Text(", ".join(one.systems)),
-                Text(one_line(one.name)),
-                *([Text(one_line(one.row["branch"]))] if branches else []),
-            )
-        out.print(table)
+    found = chosen(engine(open_archive(archive)), where)
+    if as_json:
+        rows = [{name: one.row[name] for name in COLUMNS} for one in found]
+        write_json(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    if not found:
+        which = "result that --where chooses" if where else "result"
+        out.print(f"There is no {which} in {archive}.", markup=False)
+        return
+    table = Sheet(header_style="dim")
+    names = ["result", "started (UTC)", "study", "machine", "systems", "name"]
+    branches = any(one.row["branch"] for one in found)
+    for name in [*names, "branch"] if branches else names:
+        table.add_column(name, overflow="fold")
+    for one in found:
+        table.add_row(
+            one.result[:12],
+            one.started[:19].replace("T", " "),
+            Text(one.study),
+            Text(one_line(one.machine)),
+            Text(", ".join(one.systems)),
+            Text(one_line(one.name)),
+            *([Text(one_line(one.row["branch"]))] if branches else []),
+        )
+    out.print(table)
 
 
-def take(archive: str, result: str, to: Path) -> None:
-    with domain_errors():
-        from pentathlon.archive import reading  # noqa: PLC0415  loads polars
-        from pentathlon.archive.log import open_archive  # noqa: PLC0415
+def take(archive: str, result: str, out: Path) -> None:
+    from pentathlon.archive import reading  # noqa: PLC0415  loads polars
+    from pentathlon.archive.log import open_archive  # noqa: PLC0415
 
-        found = open_archive(archive)
-        reading.take(found, reading.by_id(found, result), to)
-        out.print(str(to), markup=False, soft_wrap=True)
+    found = open_archive(archive)
+    reading.take(found, reading.by_id(found, result), out)
+    screen.out.print(str(out), soft_wrap=True)
 
 
 def compact(archive: str) -> None:
-    with domain_errors():
-        from pentathlon.archive import compact as work  # noqa: PLC0415  loads polars
-        from pentathlon.archive.log import open_archive  # noqa: PLC0415
+    from pentathlon.archive import compact as work  # noqa: PLC0415  loads polars
+    from pentathlon.archive.log import open_archive  # noqa: PLC0415
 
-        before, after = work.compact(open_archive(archive))
-        out.print(f"{before} files before, {after} after")
+    before, after = work.compact(open_archive(archive))
+    out.print(f"{before} files before, {after} after")
 
 
 def site(archive: str, to: Path, where: str | None, alert: str | None) -> None:
-    with domain_errors():
-        from pentathlon.archive import site as work  # noqa: PLC0415  loads SciPy
-        from pentathlon.archive.engines import engine  # noqa: PLC0415
-        from pentathlon.archive.log import open_archive  # noqa: PLC0415
+    from pentathlon.archive import site as work  # noqa: PLC0415  loads SciPy
+    from pentathlon.archive.engines import engine  # noqa: PLC0415
+    from pentathlon.archive.log import open_archive  # noqa: PLC0415
 
-        opened = open_archive(archive)
-        done = work.write(opened, engine(opened), where, to)
-        line = f"{to / 'index.html'}: {count_text(len(done.alerts), 'change')} of level"
-        out.print(f"{line}, {len(done.new)} new", markup=False, soft_wrap=True)
-        for one in done.new:
-            kind = "slower" if one.slower else "faster"
-            text = (
-                f"{one.study}, {one.machine}, {one.system}: {one.key} is {kind} since {one.since}"
-            )
-            out.print(f"  {one_line(text)}", markup=False, soft_wrap=True)
-        if alert is not None and done.new:
-            _alert(alert, [vars(one) for one in done.new])
-        work.note(to, done)  # Not before they are handed on: else a failed alert would be lost.
-        raise typer.Exit(Exit.REGRESSION if any(one.slower for one in done.new) else Exit.OK)
+    opened = open_archive(archive)
+    done = work.write(opened, engine(opened), where, to)
+    line = f"{to / 'index.html'}: {count_text(len(done.alerts), 'change')} of level"
+    out.print(f"{line}, {len(done.new)} new", markup=False, soft_wrap=True)
+    for one in done.new:
+        kind = "slower" if one.slower else "faster"
+        text = f"{one.study}, {one.machine}, {one.system}: {one.key} is {kind} since {one.since}"
+        out.print(f"  {one_line(text)}", markup=False, soft_wrap=True)
+    if alert is not None and done.new:
+        _alert(alert, [vars(one) for one in done.new])
+    work.note(to, done)  # Not before they are handed on: else a failed alert would be lost.
+    raise typer.Exit(Exit.REGRESSION if any(one.slower for one in done.new) else Exit.OK)
 
 
 def _alert(command: str, new: Sequence[dict[str, object]]) -> None:

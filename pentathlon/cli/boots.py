@@ -6,7 +6,7 @@ import json
 
 import typer
 
-from pentathlon.cli.exits import Exit, domain_errors
+from pentathlon.cli.exits import Exit
 from pentathlon.cli.screen import err
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.targets.ssh.boots.loader import Entry, Unchosen
@@ -25,34 +25,33 @@ def boots(
     jump: str | None,
     config: str | None,
 ) -> None:
-    with domain_errors():
-        address = Address(host, user, port, key, jump, config)
-        known = {one.name: one for one in LOADERS if one.DISARM}
-        if method is not None and method not in known:
-            raise typer.BadParameter(f"use {', '.join(known)}", param_hint="--method")
-        with err.status(f"asking {host}"):
-            running = Machine(address).running()
-        print(f"# {host} runs {running.release} ({running.version})")
-        print(f"# {running.cmdline}")
-        words = {"host": host, **{k: v for k, v in address.record().items() if v is not None}}
-        words |= {k: v for k, v in (("key", key), ("config", config)) if v is not None}
-        ssh = ", ".join(f"{name} = {json.dumps(value)}" for name, value in words.items())
-        names: set[str] = set()
-        for name, loader in known.items():
-            if method not in (None, name):
-                continue
-            spec = Unchosen(name)
-            try:
-                with err.status(f"asking {host} for {name}"):
-                    entries = loader(spec, address.ask, host).entries()
-            except TargetUnavailable as error:
-                print(f"\n# {name}: {error.reason}")
-                continue
-            print(f"\n# {name}:")
-            for entry in entries:
-                print(f"\n{table(entry, name, ssh, names)}", end="")
-        if not names:
-            raise typer.Exit(Exit.UNAVAILABLE)
+    address = Address(host, user, port, key, jump, config)
+    known = {one.name: one for one in LOADERS if one.DISARM}
+    if method is not None and method not in known:
+        raise typer.BadParameter(f"use {', '.join(known)}", param_hint="--method")
+    with err.status(f"asking {host}"):
+        running = Machine(address).running()
+    print(f"# {host} runs {running.release} ({running.version})")
+    print(f"# {running.cmdline}")
+    words = {"host": host, **{k: v for k, v in address.record().items() if v is not None}}
+    words |= {k: v for k, v in (("key", key), ("config", config)) if v is not None}
+    ssh = ", ".join(f"{name} = {json.dumps(value)}" for name, value in words.items())
+    names: set[str] = set()
+    for name, loader in known.items():
+        if method not in (None, name):
+            continue
+        spec = Unchosen(name)
+        try:
+            with err.status(f"asking {host} for {name}"):
+                entries = loader(spec, address.ask, host).entries()
+        except TargetUnavailable as error:
+            print(f"\n# {name}: {error.reason}")
+            continue
+        print(f"\n# {name}:")
+        for entry in entries:
+            print(f"\n{table(entry, name, ssh, names)}", end="")
+    if not names:
+        raise typer.Exit(Exit.UNAVAILABLE)
 
 
 def table(entry: Entry, method: str, ssh: str, names: set[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pentathlon.cli import planview, session, unfinished
 from pentathlon.cli.consent import Consent
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.progress import listener
 from pentathlon.cli.screen import err, out
 from pentathlon.cli.setup import Ready, get_ready
@@ -46,19 +46,18 @@ def calibrate(
     from_result: Path | None,
     yes: bool,
 ) -> None:
-    with domain_errors():
-        if from_result is not None:
-            if study is not None or system is not None or out_directory is not None:
-                raise InputError("--result measures nothing; leave out STUDY, --system and --out")
-            _keep(load_result(from_result))
-            return
-        with Claims() as claims:
-            ready = _ready(study, system, blocks, claims, Consent(yes))
-            planview.show(err, ready)
-            directory = session.start(
-                ready, out_directory, None, listener(None), calibrated=False, claims=claims
-            )
-        _keep(session.finished_result(directory))
+    if from_result is not None:
+        if study is not None or system is not None or out_directory is not None:
+            raise InputError("--result measures nothing; leave out STUDY, --system and --out")
+        _keep(load_result(from_result))
+        return
+    with Claims() as claims:
+        ready = _ready(study, system, blocks, claims, Consent(yes))
+        planview.show(err, ready)
+        directory = session.start(
+            ready, out_directory, None, listener(None), calibrated=False, claims=claims
+        )
+    _keep(session.finished_result(directory))
 
 
 def _ready(

@@ -16,8 +16,9 @@ from pentathlon.campaign.follow import Follower
 from pentathlon.campaign.machines import LoadedMachines, load_machines
 from pentathlon.campaign.workers import Worker, ask_to_stop, last_words, writer
 from pentathlon.cli.campaign_view import Line, show_lines, view
+from pentathlon.cli.commands.campaign import Engine
 from pentathlon.cli.consent import Consent
-from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
+from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals
 from pentathlon.cli.screen import err, out, write_json
 from pentathlon.cli.setup import targets_of
 from pentathlon.protocol import agent
@@ -38,80 +39,75 @@ def run(
     study: Path,
     *,
     on: Path,
-    engine: str,
+    engine: Engine,
     out_directory: Path | None,
     blocks: int | None,
     yes: bool,
     no_report: bool,
 ) -> None:
-    with domain_errors():
-        machines = load_machines(on)
-        if engine == "slurm":
-            from pentathlon.cli import campaign_slurm  # noqa: PLC0415
+    machines = load_machines(on)
+    if engine == "slurm":
+        from pentathlon.cli import campaign_slurm  # noqa: PLC0415
 
-            campaign_slurm.check(machines)
-        text, studies = derived(study, machines)
-        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        path = out_directory or RESULTS / f"campaign-{study.stem}-{stamp}"
-        make_directory(path)
-        with Lock(path):
-            campaign = make_campaign(
-                path,
-                engine=engine,
-                name=study.stem,
-                version=__version__,
-                study=(study.resolve(), text),
-                machines_text=machines.text,
-                studies=studies,
-                blocks=blocks,
-                yes=yes,
-            )
-            try:
-                loaded = _checked(campaign, study, text)
-                _agree(loaded, yes=yes)
-            except BaseException:
-                _remove(campaign)  # Nothing was begun.
-                raise
-            _measure(campaign)
-        _conclude(campaign, report=not no_report)
-
-
-def resume(path: Path, *, no_report: bool) -> None:
-    with domain_errors():
-        campaign = load_campaign(path)
-        with Lock(path):
-            _measure(campaign)
-        _conclude(campaign, report=not no_report)
-
-
-def status(path: Path, *, as_json: bool) -> None:
-    with domain_errors():
-        campaign = load_campaign(path)
-        lines = [_line(campaign, name, following(campaign, name)) for name in campaign.machines]
-        if as_json:
-            write_json(json.dumps([line.document() for line in lines], indent=1))
-        else:
-            show_lines(lines, out)
-        raise typer.Exit(Exit.OK if all(line.done for line in lines) else Exit.UNFINISHED)
-
-
-def cancel(path: Path) -> None:
-    with domain_errors():
-        campaign = load_campaign(path)
-        stopped = int(ask_to_stop(path))
-        if campaign.engine == "slurm":
-            from pentathlon.cli import campaign_slurm  # noqa: PLC0415
-
-            stopped += campaign_slurm.cancel(campaign)
-        elif not stopped:  # Else the campaign's program asks its runs itself.
-            stopped += sum(ask_to_stop(campaign.result(one)) for one in campaign.machines)
-        if not stopped:
-            raise InputError(f"nothing of {path} runs; there is nothing to cancel")
-        err.print(
-            "asked to stop; everything measured is kept. Continue with: pentathlon campaign resume "
-            f"{path}",
-            soft_wrap=True,
+        campaign_slurm.check(machines)
+    text, studies = derived(study, machines)
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    path = out_directory or RESULTS / f"campaign-{study.stem}-{stamp}"
+    make_directory(path)
+    with Lock(path):
+        campaign = make_campaign(
+            path,
+            engine=engine,
+            name=study.stem,
+            version=__version__,
+            study=(study.resolve(), text),
+            machines_text=machines.text,
+            studies=studies,
+            blocks=blocks,
+            yes=yes,
         )
+        try:
+            loaded = _checked(campaign, study, text)
+            _agree(loaded, yes=yes)
+        except BaseException:
+            _remove(campaign)  # Nothing was begun.
+            raise
+        _measure(campaign)
+    _conclude(campaign, report=not no_report)
+
+
+def resume(campaign: Path, *, no_report: bool) -> None:
+    found = load_campaign(campaign)
+    with Lock(campaign):
+        _measure(found)
+    _conclude(found, report=not no_report)
+
+
+def status(campaign: Path, *, as_json: bool) -> None:
+    lines = _lines(load_campaign(campaign))
+    if as_json:
+        write_json(json.dumps([line.document() for line in lines], indent=1))
+    else:
+        show_lines(lines, out)
+    raise typer.Exit(Exit.OK if all(line.done for line in lines) else Exit.UNFINISHED)
+
+
+def cancel(campaign: Path) -> None:
+    found = load_campaign(campaign)
+    stopped = int(ask_to_stop(campaign))
+    if found.engine == "slurm":
+        from pentathlon.cli import campaign_slurm  # noqa: PLC0415
+
+        stopped += campaign_slurm.cancel(found)
+    elif not stopped:  # Else the campaign's program asks its runs itself.
+        stopped += sum(ask_to_stop(found.result(one)) for one in found.machines)
+    if not stopped:
+        raise InputError(f"nothing of {campaign} runs; there is nothing to cancel")
+    err.print(
+        "asked to stop; everything measured is kept. Continue with: pentathlon campaign resume "
+        f"{campaign}",
+        soft_wrap=True,
+    )
 
 
 def derived(study: Path, machines: LoadedMachines) -> tuple[str, dict[str, str]]:
@@ -183,13 +179,6 @@ def _remove(campaign: Campaign) -> None:
             path.unlink()
 
 
-def following(campaign: Campaign, machine: str) -> Follower:
-    """The run of a machine, read as far as it is."""
-    found = Follower(campaign.result(machine))
-    found.poll()
-    return found
-
-
 def _measure(campaign: Campaign) -> None:
     """Have every machine measured that is not done."""
     if campaign.engine == "slurm":
@@ -237,7 +226,14 @@ def _ended(campaign: Campaign, name: str, workers: dict[str, Worker]) -> str:
     return last_words(campaign.log(name)) or f"its run ended with status {worker.status}"
 
 
-def _line(campaign: Campaign, name: str, follower: Follower) -> Line:
+def _lines(campaign: Campaign) -> list[Line]:
+    """How far each machine is."""
+    return [_line(campaign, name) for name in campaign.machines]
+
+
+def _line(campaign: Campaign, name: str) -> Line:
+    follower = Follower(campaign.result(name))
+    follower.poll()
     running = writer(campaign.result(name)) is not None
     words = ""
     if not follower.done and not running:
@@ -247,7 +243,7 @@ def _line(campaign: Campaign, name: str, follower: Follower) -> Line:
 
 def _conclude(campaign: Campaign, *, report: bool) -> None:
     """What was measured, and the judgement."""
-    lines = [_line(campaign, name, following(campaign, name)) for name in campaign.machines]
+    lines = _lines(campaign)
     if not err.is_terminal or not all(line.done for line in lines):
         show_lines(lines, err)
     status = Exit.OK

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pentathlon.campaign.directory import FILE, Campaign, load_campaign
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.screen import err, out, write_json
 from pentathlon.evaluate.fleet.judge import NoFleet, judge
 from pentathlon.evaluate.fleet.model import Fleet
@@ -17,16 +17,15 @@ PAGE = "fleet.html"
 JSON = "fleet.json"
 
 
-def compare(paths: list[Path], *, full: bool, html: Path | None, as_json: bool) -> None:
-    with domain_errors():
-        fleet = _judged(results_of(paths), _unmeasured(paths))
-        if html is not None:
-            page.write(fleet, html)
-            err.print(f"page: {html}", soft_wrap=True)
-        if as_json:
-            write_json(document(fleet))
-        else:
-            terminal.render(fleet, out, full=full)
+def compare(results: list[Path], *, full: bool, html: Path | None, as_json: bool) -> None:
+    fleet = _judged(results_of(results), _unmeasured(results))
+    if html is not None:
+        page.write(fleet, html)
+        err.print(f"page: {html}", soft_wrap=True)
+    if as_json:
+        write_json(document(fleet))
+    else:
+        terminal.render(fleet, out, full=full)
 
 
 def after_run(campaign: Campaign) -> None:

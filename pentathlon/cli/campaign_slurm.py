@@ -15,7 +15,7 @@ from pentathlon.campaign.slurm.chain import Chain
 from pentathlon.campaign.slurm.jobs import Jobs
 from pentathlon.cli import session
 from pentathlon.cli.campaign_view import CampaignView, view
-from pentathlon.cli.exits import InputError, Interrupted, StopSignals, domain_errors
+from pentathlon.cli.exits import InputError, Interrupted, StopSignals
 from pentathlon.cli.progress import listener
 from pentathlon.cli.screen import err, out
 from pentathlon.cli.setup import Ready, claim, prepare, targets_of
@@ -181,14 +181,14 @@ def cancel(campaign: Campaign) -> int:
     return len(found)
 
 
-def step(path: Path, machine: str, block: int, system: str) -> None:
+def slurm_step(campaign: Path, machine: str, block: int, system: str) -> None:
     """Measure what is left of one boot, on the node that runs this."""
-    with domain_errors(), Claims(waiting=_say) as claims:
-        campaign = load_campaign(path)
-        if machine not in campaign.machines:
-            text = f'"{machine}" is no machine of {path}'
-            raise InputError(text + did_you_mean(machine, campaign.machines))
-        directory = campaign.result(machine)
+    with Claims(waiting=_say) as claims:
+        found = load_campaign(campaign)
+        if machine not in found.machines:
+            text = f'"{machine}" is no machine of {campaign}'
+            raise InputError(text + did_you_mean(machine, found.machines))
+        directory = found.result(machine)
         _wait_for_lock(directory)
         result = load_result(directory)
         boot = result.state.boots.get((block, system))
@@ -197,7 +197,7 @@ def step(path: Path, machine: str, block: int, system: str) -> None:
         if not boot.pending():
             err.print(f"block {block + 1}, {system}: nothing is left to measure")
             return
-        ready = _ready(campaign, directory, system)
+        ready = _ready(found, directory, system)
         for note in claim(claims, ready):
             _say(note)
         claims.work_in(directory)
@@ -235,34 +235,33 @@ def _wait_for_lock(directory: Path) -> None:
         time.sleep(0.2)
 
 
-def show_setup(on: Path, systems: list[str], directory: Path | None) -> None:
-    with domain_errors():
-        machines = load_machines(on)
-        names = list(dict.fromkeys([*systems, *machines.slurm.systems]))
-        if not names:
-            raise InputError(
-                f"{on} names no system; add [slurm.system.NAME] tables, or name them with --system"
-            )
-        found = setup.files(machines, names)
-        for name in setup.unrecognised(machines, names):
-            _say(
-                f'! the helper cannot recognise the system "{name}" when it runs; state its '
-                f"kernel's release (uname -r) in [slurm.system.{name}]"
-            )
-        if directory is None:
-            for name, text in found.items():
-                out.print(f"### {name}\n{text}", soft_wrap=True)
-            return
-        directory.mkdir(parents=True, exist_ok=True)
-        for name in found:
-            if (directory / name).exists():
-                raise InputError(f"{directory / name} exists; name another directory with --out")
+def slurm_setup(on: Path, system: list[str] | None, directory: Path | None) -> None:
+    machines = load_machines(on)
+    names = list(dict.fromkeys([*(system or ()), *machines.slurm.systems]))
+    if not names:
+        raise InputError(
+            f"{on} names no system; add [slurm.system.NAME] tables, or name them with --system"
+        )
+    found = setup.files(machines, names)
+    for name in setup.unrecognised(machines, names):
+        _say(
+            f'! the helper cannot recognise the system "{name}" when it runs; state its '
+            f"kernel's release (uname -r) in [slurm.system.{name}]"
+        )
+    if directory is None:
         for name, text in found.items():
-            file = directory / name
-            file.write_text(text, encoding="utf-8")
-            if not name.endswith(".conf"):
-                file.chmod(0o755)
-            out.print(str(file), soft_wrap=True)
+            out.print(f"### {name}\n{text}", soft_wrap=True)
+        return
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in found:
+        if (directory / name).exists():
+            raise InputError(f"{directory / name} exists; name another directory with --out")
+    for name, text in found.items():
+        file = directory / name
+        file.write_text(text, encoding="utf-8")
+        if not name.endswith(".conf"):
+            file.chmod(0o755)
+        out.print(str(file), soft_wrap=True)
 
 
 def _say(sentence: str) -> None:

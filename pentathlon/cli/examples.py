@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.text import Text
 
 import pentathlon
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.screen import err, out
 from pentathlon.study.counting import count_text
 from pentathlon.tables.sheet import Sheet
@@ -19,12 +19,11 @@ SHARED = Path("share") / "pentathlon" / "examples"
 
 
 def examples(to: Path | None) -> None:
-    with domain_errors():
-        source = _source()
-        if to is None:
-            _list(source)
-        else:
-            _copy(source, to)
+    source = _source()
+    if to is None:
+        _list(source)
+    else:
+        _copy(source, to)
 
 
 def _source() -> Path:

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from pentathlon.cli import start
 from pentathlon.cli.screen import err, silence
+from pentathlon.literature.problems import PublishedError
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.protocol.agent import AgentError
 from pentathlon.store.problems import StoreError
@@ -66,7 +67,7 @@ def domain_errors() -> Iterator[None]:
     try:
         start.begin()
         yield
-    except (StudyError, StoreError, InputError) as error:
+    except (StudyError, StoreError, InputError, PublishedError) as error:
         raise stop(str(error), Exit.BAD_INPUT) from error
     except SameSystems as error:
         raise stop(str(error), Exit.IDENTICAL) from error

@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from pentathlon.cli import archived
-from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.exits import Exit, InputError
 from pentathlon.cli.gate_within import failures, narrowed, post_hoc, within
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
@@ -38,17 +38,19 @@ def gate(
     delta: float | None,
     only: list[str] | None,
     by_delta: bool,
-    where: str | None = None,
-    last: int = 5,
-    shape: str = "terminal",
-    directory: Path | None = None,
-    quarantine: Path | None = None,
-    remeasure: str | None = None,
-    yes: bool = False,
+    where: str | None,
+    last: int,
+    shape: str,
+    as_json: bool,
+    directory: Path | None,
+    quarantine: Path | None,
+    remeasure: str | None,
+    yes: bool,
 ) -> None:
-    with domain_errors(), ExitStack() as stack:
+    with ExitStack() as stack:
         if delta is not None and not 0 < delta < 100:
             raise InputError(f"--delta is {delta:g}; give a percentage between 0 and 100")
+        shape = "json" if as_json else shape
         if shape not in SHAPES:
             raise InputError(f'--format is "{shape}"; use one of {", ".join(SHAPES)}')
         pool = None

@@ -15,7 +15,7 @@ import typer
 from rich.text import Text
 
 from pentathlon.cli import archived, unfinished
-from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.exits import Exit, InputError
 from pentathlon.cli.screen import err, out
 from pentathlon.safeio.escaping import breakable
 from pentathlon.store.files import write_whole
@@ -39,24 +39,23 @@ def history(
     as_json: bool,
     html: Path | None = None,
 ) -> None:
-    with domain_errors():
-        from pentathlon.evaluate.results.timeline import timeline  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.timeline import timeline  # noqa: PLC0415  loads SciPy
 
-        found = _read(results or [], system, where, only or [])
-        line = timeline(found.points, found.confidence, dict(found.weights))
-        if html is not None:
-            from pentathlon.archive.site import page  # noqa: PLC0415
+    found = _read(results or [], system, where, only or [])
+    line = timeline(found.points, found.confidence, dict(found.weights))
+    if html is not None:
+        from pentathlon.archive.site import page  # noqa: PLC0415
 
-            widths, shown = found.drawn(line, html.absolute().parent)
-            write_whole(html, page(f"{line.system} over time", line, widths, shown))
-            err.print(f"page: {html}", markup=False, soft_wrap=True)
-        if as_json:
-            print(_text(_document(line, found.unfinished)))
-        else:
-            for path, text in found.unfinished.items():
-                unfinished.say(f"{path}: {text}")
-            _show(line)
-        raise typer.Exit(Exit.REGRESSION if line.regressions else Exit.OK)
+        widths, shown = found.drawn(line, html.absolute().parent)
+        write_whole(html, page(f"{line.system} over time", line, widths, shown))
+        err.print(f"page: {html}", markup=False, soft_wrap=True)
+    if as_json:
+        print(_text(_document(line, found.unfinished)))
+    else:
+        for path, text in found.unfinished.items():
+            unfinished.say(f"{path}: {text}")
+        _show(line)
+    raise typer.Exit(Exit.REGRESSION if line.regressions else Exit.OK)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.screen import out
 from pentathlon.extraction.tools.registry import EXTRACTORS
 from pentathlon.extraction.tools.rows import (
@@ -55,37 +55,36 @@ def import_(
     blocks: str,
     entry: str,
 ) -> None:
-    with domain_errors():
-        extractor = _extractor(tool)
-        _check(system, boot, block, boots, blocks)
-        options = _options(extractor, measure or [], case or [], boots or blocks, entry)
-        place = block if block is not None else boot
-        in_blocks = block is not None or bool(blocks)
-        # Everything is read before anything is made, so that a bad file leaves no directory.
-        texts = [_text(path) for path in files]
-        extracted = [
-            _extract(extractor, path, text, options)
-            for path, (text, _) in zip(files, texts, strict=True)
-        ]
-        known = read_imported(into)
-        new: list[Imported] = []
-        for path, (_, digest), found in zip(files, texts, extracted, strict=True):
-            first = next_boot([*known, *new], system) if place is None else place - 1
-            source = _Source(extractor.name, path.name, digest, system)
-            for record in _records(source, found, first, in_blocks=in_blocks):
-                if (why := objection([*known, *new], record)) is not None:
-                    if known:
-                        with Lock(into):
-                            mend(into, known)
-                    raise InputError(one_line(str(path)) + complaint(f" {why}"))
-                new.append(record)
-        into.mkdir(parents=True, exist_ok=True)
-        with Lock(into):
-            if read_imported(into) != known:
-                raise InputError(f"{into} was written by another import meanwhile; import again")
-            write_imported(into, [*known, *new])
-        for line in _said(files, extracted, new, into):
-            out.print(line, soft_wrap=True)
+    extractor = _extractor(tool)
+    _check(system, boot, block, boots, blocks)
+    options = _options(extractor, measure or [], case or [], boots or blocks, entry)
+    place = block if block is not None else boot
+    in_blocks = block is not None or bool(blocks)
+    # Everything is read before anything is made, so that a bad file leaves no directory.
+    texts = [_text(path) for path in files]
+    extracted = [
+        _extract(extractor, path, text, options)
+        for path, (text, _) in zip(files, texts, strict=True)
+    ]
+    known = read_imported(into)
+    new: list[Imported] = []
+    for path, (_, digest), found in zip(files, texts, extracted, strict=True):
+        first = next_boot([*known, *new], system) if place is None else place - 1
+        source = _Source(extractor.name, path.name, digest, system)
+        for record in _records(source, found, first, in_blocks=in_blocks):
+            if (why := objection([*known, *new], record)) is not None:
+                if known:
+                    with Lock(into):
+                        mend(into, known)
+                raise InputError(one_line(str(path)) + complaint(f" {why}"))
+            new.append(record)
+    into.mkdir(parents=True, exist_ok=True)
+    with Lock(into):
+        if read_imported(into) != known:
+            raise InputError(f"{into} was written by another import meanwhile; import again")
+        write_imported(into, [*known, *new])
+    for line in _said(files, extracted, new, into):
+        out.print(line, soft_wrap=True)
 
 
 def _extractor(tool: str) -> Extractor:

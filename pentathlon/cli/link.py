@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import typer
 
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.link_run import way_text
 from pentathlon.cli.screen import err, out
 from pentathlon.protocol import agent
@@ -19,50 +19,46 @@ from pentathlon.testbed.link.testbed import EngineName, open_link
 
 
 def profiles(*, as_json: bool) -> None:
-    with domain_errors():
-        found = [load_profile(name) for name in names()]
-        if as_json:
-            rows = [
-                {"name": profile.name, "title": profile.title, "source": profile.source}
-                for profile in found
-            ]
-            out.print_json(data=rows)
-            return
-        table = Sheet()
-        for heading in ("profile", "", "up", "down"):
-            table.add_column(heading)
-        for profile in found:
-            table.add_row(
-                profile.name, profile.title, *(way_text(profile.way(d)) for d in DIRECTIONS)
-            )
-        out.print(table)
+    found = [load_profile(name) for name in names()]
+    if as_json:
+        rows = [
+            {"name": profile.name, "title": profile.title, "source": profile.source}
+            for profile in found
+        ]
+        out.print_json(data=rows)
+        return
+    table = Sheet()
+    for heading in ("profile", "", "up", "down"):
+        table.add_column(heading)
+    for profile in found:
+        table.add_row(profile.name, profile.title, *(way_text(profile.way(d)) for d in DIRECTIONS))
+    out.print(table)
 
 
 def calibrate(profile: str, *, seed: int, engine: EngineName, attempts: int, as_json: bool) -> None:
-    with domain_errors():
-        try:
-            chosen = [load_profile(name) for name in (names() if profile == "all" else [profile])]
-        except ProfileError as error:
-            raise InputError(str(error)) from error
-        refused = False
-        found: list[JsonObject] = []
-        for one in chosen:
-            with open_link(agent.locate(), one, seed=seed, engine=engine) as bed:
-                try:
-                    calibration = measure(bed, attempts)
-                    complaint = None
-                except LinkRefused as error:
-                    calibration, complaint = error.found, str(error)
-            refused |= complaint is not None
-            found.append({"passed": complaint is None, **asdict(calibration)})
-            if not as_json:
-                _show(calibration)
-            if complaint:
-                err.print(complaint, markup=False, highlight=False, soft_wrap=True)
-        if as_json:
-            out.print_json(data=found if len(found) > 1 else found[0])
-        if refused:
-            raise typer.Exit(1)
+    try:
+        chosen = [load_profile(name) for name in (names() if profile == "all" else [profile])]
+    except ProfileError as error:
+        raise InputError(str(error)) from error
+    refused = False
+    found: list[JsonObject] = []
+    for one in chosen:
+        with open_link(agent.locate(), one, seed=seed, engine=engine) as bed:
+            try:
+                calibration = measure(bed, attempts)
+                complaint = None
+            except LinkRefused as error:
+                calibration, complaint = error.found, str(error)
+        refused |= complaint is not None
+        found.append({"passed": complaint is None, **asdict(calibration)})
+        if not as_json:
+            _show(calibration)
+        if complaint:
+            err.print(complaint, markup=False, highlight=False, soft_wrap=True)
+    if as_json:
+        out.print_json(data=found if len(found) > 1 else found[0])
+    if refused:
+        raise typer.Exit(1)
 
 
 def _show(found: Calibration) -> None:

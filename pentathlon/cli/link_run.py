@@ -6,7 +6,7 @@ import time
 
 import typer
 
-from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
+from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals
 from pentathlon.cli.screen import err, out, seconds
 from pentathlon.protocol import agent
 from pentathlon.protocol.events import JsonObject
@@ -33,7 +33,7 @@ CAUSES = {
 def run(
     profile: str, first: str, second: str, *, duration: float | None, seed: int, as_json: bool
 ) -> None:
-    with domain_errors(), StopSignals():
+    with StopSignals():
         if duration is not None and not duration > 0:
             raise InputError(f"--seconds is {duration:g}, it must be more than 0")
         try:

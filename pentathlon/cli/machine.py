@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -12,7 +13,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from pentathlon.cli import leaving, packview
-from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.exits import Exit, InputError
 from pentathlon.cli.screen import err, out
 from pentathlon.doctor import checks as examiner
 from pentathlon.doctor import quiet
@@ -30,29 +31,28 @@ from pentathlon.targets import registry
 
 
 def catalog(workload: str | None, *, as_json: bool, packs: bool) -> None:
-    with domain_errors():
-        if packs:
-            packview.show(workload)
-            return
-        document = agent.catalog()
-        known = parse_catalog(document)
-        chosen = None if workload is None else known.workload(workload)
-        if workload is not None and chosen is None:
-            hint = did_you_mean(workload, known.ids(), CATALOG)
-            raise InputError(f'"{workload}" is no workload of this agent{hint}')
-        if as_json:
-            print(json.dumps(document if chosen is None else chosen.model_dump(), indent=2))
-        elif chosen is not None:
-            _workload(chosen)
-        else:
-            table = Sheet(under=("source", "metrics"), header_style="dim")
-            for name in ("workload", "title", "metrics", "source"):
-                table.add_column(name, overflow="fold")
-            for one in known.workloads:
-                units = ", ".join(f"{i.id} ({i.unit})" for i in one.metrics)
-                mark = " (tests only)" if one.test_only else ""
-                table.add_row(*map(Text, (one.id + mark, one.title, units, one.source)))
-            out.print(table)
+    if packs:
+        packview.show(workload)
+        return
+    document = agent.catalog()
+    known = parse_catalog(document)
+    chosen = None if workload is None else known.workload(workload)
+    if workload is not None and chosen is None:
+        hint = did_you_mean(workload, known.ids(), CATALOG)
+        raise InputError(f'"{workload}" is no workload of this agent{hint}')
+    if as_json:
+        print(json.dumps(document if chosen is None else chosen.model_dump(), indent=2))
+    elif chosen is not None:
+        _workload(chosen)
+    else:
+        table = Sheet(under=("source", "metrics"), header_style="dim")
+        for name in ("workload", "title", "metrics", "source"):
+            table.add_column(name, overflow="fold")
+        for one in known.workloads:
+            units = ", ".join(f"{i.id} ({i.unit})" for i in one.metrics)
+            mark = " (tests only)" if one.test_only else ""
+            table.add_row(*map(Text, (one.id + mark, one.title, units, one.source)))
+        out.print(table)
 
 
 def _workload(one: Workload) -> None:
@@ -104,17 +104,16 @@ def _words(value: Any) -> str:
 
 
 def inventory(*, as_json: bool) -> None:
-    with domain_errors():
-        document = agent.inventory()
-        if as_json:
-            print(json.dumps(document, indent=2))
-            return
-        tree = Tree(Text("this machine", style="bold"), guide_style="dim")
-        for name, part in (document.get("system") or {}).items():
-            _grow(tree, name, part)
-        for name in ("clock", "agent"):
-            _grow(tree, name, document.get(name))
-        out.print(tree)
+    document = agent.inventory()
+    if as_json:
+        print(json.dumps(document, indent=2))
+        return
+    tree = Tree(Text("this machine", style="bold"), guide_style="dim")
+    for name, part in (document.get("system") or {}).items():
+        _grow(tree, name, part)
+    for name in ("clock", "agent"):
+        _grow(tree, name, document.get(name))
+    out.print(tree)
 
 
 def _grow(tree: Tree, name: str, value: Any) -> None:
@@ -174,39 +173,45 @@ def doctor(
     restore: bool,
     quiet_check: bool,
     apply: bool,
+    on: str | None,
+    report: Path | None,
 ) -> None:
-    with domain_errors():
-        if apply and not quiet_check:
-            raise InputError("--apply sets what --quiet-check looks at; add --quiet-check")
-        if quiet_check:
-            _quiet(apply)
-            return
-        if restore:
-            with _alone("put back"):
-                notes = restore_leftovers(default_state_dir(), kept=True)
-            with leaving.reported("what a crashed run left changed is being put back"):
-                for kind in registry.kinds():
-                    notes += kind.look().put_back(default_state_dir())
-            for sentence in notes or ["nothing was left changed"]:
-                out.print(sentence, markup=False, soft_wrap=True)
-            return
-        if only and not install:
-            raise InputError("--only names what --install fetches; add --install")
-        for name in only or ():
-            if name not in (known := examiner.installable()):
-                raise InputError(f'nothing that can be fetched is called "{name}"; use {known}')
-        if install:
-            with err.status("fetching"):
-                found = examiner.install(
-                    lambda text: err.print(text, markup=False, soft_wrap=True), only
-                )
-        else:
-            with err.status("looking" if quick else "booting every target once"):
-                found = examiner.diagnose(quick)
-        show_findings(found)
-        needed = [one for one in found if one.group == "agent" or (install and not one.works)]
-        if any(not one.works for one in needed):
-            raise typer.Exit(Exit.UNAVAILABLE)
+    if on is not None or report is not None:
+        from pentathlon.cli import system_report  # noqa: PLC0415
+
+        system_report.write(on, report)
+        return
+    if apply and not quiet_check:
+        raise InputError("--apply sets what --quiet-check looks at; add --quiet-check")
+    if quiet_check:
+        _quiet(apply)
+        return
+    if restore:
+        with _alone("put back"):
+            notes = restore_leftovers(default_state_dir(), kept=True)
+        with leaving.reported("what a crashed run left changed is being put back"):
+            for kind in registry.kinds():
+                notes += kind.look().put_back(default_state_dir())
+        for sentence in notes or ["nothing was left changed"]:
+            out.print(sentence, markup=False, soft_wrap=True)
+        return
+    if only and not install:
+        raise InputError("--only names what --install fetches; add --install")
+    for name in only or ():
+        if name not in (known := examiner.installable()):
+            raise InputError(f'nothing that can be fetched is called "{name}"; use {known}')
+    if install:
+        with err.status("fetching"):
+            found = examiner.install(
+                lambda text: err.print(text, markup=False, soft_wrap=True), only
+            )
+    else:
+        with err.status("looking" if quick else "booting every target once"):
+            found = examiner.diagnose(quick)
+    show_findings(found)
+    needed = [one for one in found if one.group == "agent" or (install and not one.works)]
+    if any(not one.works for one in needed):
+        raise typer.Exit(Exit.UNAVAILABLE)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from pentathlon.cli import unfinished
 from pentathlon.cli.commands.packets import Format
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.screen import out
 from pentathlon.evaluate.display import significant
 from pentathlon.exchange import packets as export
@@ -22,22 +22,21 @@ from pentathlon.tables.sheet import Sheet
 
 def packets(result: Path, trial: int | None, form: Format, target: Path | None) -> None:
     """Lists trials, or writes the packets of one."""
-    with domain_errors():
-        trials = list(kept_trials(result))
-        if not trials:
-            raise InputError(f"{result} has no trial between two hosts")
-        unfinished.say(load_result(result).unfinished)
-        if trial is None:
-            out.print(_listed(trials))
-            return
-        if trial > len(trials):
-            raise InputError(
-                f"{result} has {count_text(len(trials), 'trial')}, there is no trial {trial}"
-            )
-        chosen = trials[trial - 1]
-        path = target or Path(f"packets-{trial}.{form}")
-        _write(chosen, form, path)
-        out.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
+    trials = list(kept_trials(result))
+    if not trials:
+        raise InputError(f"{result} has no trial between two hosts")
+    unfinished.say(load_result(result).unfinished)
+    if trial is None:
+        out.print(_listed(trials))
+        return
+    if trial > len(trials):
+        raise InputError(
+            f"{result} has {count_text(len(trials), 'trial')}, there is no trial {trial}"
+        )
+    chosen = trials[trial - 1]
+    path = target or Path(f"packets-{trial}.{form}")
+    _write(chosen, form, path)
+    out.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _write(trial: KeptTrial, form: Format, path: Path) -> None:

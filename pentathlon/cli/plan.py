@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from pentathlon.cli import planview
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.screen import out
 from pentathlon.cli.setup import Ready, get_ready
 from pentathlon.machine.claims import Busy, Claims
@@ -21,28 +21,27 @@ def plan(
     allocate: Path | None,
     half_width: float,
 ) -> None:
-    with domain_errors():
-        if allocate is not None:
-            if study is not None:
-                raise InputError("--allocate takes everything from the result; leave out STUDY")
-            from pentathlon.cli import allocate as allocation  # noqa: PLC0415  loads SciPy
-            from pentathlon.store.query import load_result  # noqa: PLC0415  loads Polars
+    if allocate is not None:
+        if study is not None:
+            raise InputError("--allocate takes everything from the result; leave out STUDY")
+        from pentathlon.cli import allocate as allocation  # noqa: PLC0415  loads SciPy
+        from pentathlon.store.query import load_result  # noqa: PLC0415  loads Polars
 
-            allocation.show(load_result(allocate), half_width)
-            return
-        if study is None:
-            raise InputError("name a study file, such as: pentathlon plan examples/NAME.toml")
-        ready = _ready(study, blocks, with_pilot=not no_pilot)
-        if as_json:
-            document = {
-                "hash": ready.hash,
-                "notes": ready.notes,
-                "starts": [one.text for one in ready.named],
-                "plan": json.loads(ready.plan.canonical()),
-            }
-            out.print_json(data=document)
-        else:
-            planview.show(out, ready)
+        allocation.show(load_result(allocate), half_width)
+        return
+    if study is None:
+        raise InputError("name a study file, such as: pentathlon plan examples/NAME.toml")
+    ready = _ready(study, blocks, with_pilot=not no_pilot)
+    if as_json:
+        document = {
+            "hash": ready.hash,
+            "notes": ready.notes,
+            "starts": [one.text for one in ready.named],
+            "plan": json.loads(ready.plan.canonical()),
+        }
+        out.print_json(data=document)
+    else:
+        planview.show(out, ready)
 
 
 def _ready(study: Path, blocks: int | None, *, with_pilot: bool) -> Ready:

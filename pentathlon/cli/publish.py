@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from pentathlon.cli import unfinished
-from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.exits import Exit, InputError
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out
 from pentathlon.safeio.escaping import one_line
@@ -22,50 +22,52 @@ def publish(
     *,
     directory: Path | None,
     license_: str,
-    authors: list[str],
+    authors: list[str] | None,
     organisation: str,
     date: str,
+    check: bool,
 ) -> None:
-    with domain_errors():
-        from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
-        from pentathlon.report.crate import publish as crate  # noqa: PLC0415
-        from pentathlon.report.crate.metadata import Published  # noqa: PLC0415
-        from pentathlon.report.crate.problems import CrateError  # noqa: PLC0415
+    if check:
+        _check(result)
+        return
+    from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
+    from pentathlon.report.crate import publish as crate  # noqa: PLC0415
+    from pentathlon.report.crate.metadata import Published  # noqa: PLC0415
+    from pentathlon.report.crate.problems import CrateError  # noqa: PLC0415
 
-        found = load_result(choose(result))
-        target = directory or found.path.with_name(f"{found.path.resolve().name}-crate")
-        unfinished.say(found.unfinished, err)
-        published = Published(tuple(authors), license_, _date(date), organisation)
-        try:
-            files = crate.publish(found, evaluate(found), target, published)
-        except CrateError as error:
-            raise InputError(str(error)) from error
-        for file in files:
-            out.print(str(file), markup=False, soft_wrap=True)
-        if not license_:
-            err.print("no licence is stated; name one with --license, such as CC-BY-4.0")
+    found = load_result(choose(result))
+    target = directory or found.path.with_name(f"{found.path.resolve().name}-crate")
+    unfinished.say(found.unfinished, err)
+    published = Published(tuple(authors or ()), license_, _date(date), organisation)
+    try:
+        files = crate.publish(found, evaluate(found), target, published)
+    except CrateError as error:
+        raise InputError(str(error)) from error
+    for file in files:
+        out.print(str(file), markup=False, soft_wrap=True)
+    if not license_:
+        err.print("no licence is stated; name one with --license, such as CC-BY-4.0")
 
 
-def check(crate: Path | None) -> None:
-    with domain_errors():
-        from pentathlon.report.crate.check import check as work  # noqa: PLC0415  loads SciPy
-        from pentathlon.report.crate.problems import CrateError  # noqa: PLC0415
+def _check(crate: Path | None) -> None:
+    from pentathlon.report.crate.check import check as work  # noqa: PLC0415  loads SciPy
+    from pentathlon.report.crate.problems import CrateError  # noqa: PLC0415
 
-        if crate is None:
-            raise InputError("name the crate that --check looks at")
-        try:
-            done = work(crate)
-        except CrateError as error:
-            raise InputError(str(error)) from error
-        for problem in done.problems:
-            out.print(one_line(problem), soft_wrap=True)
-        if done.problems:
-            raise typer.Exit(Exit.FAILURES)
-        out.print(
-            f"{count_text(done.files, 'file')} as published, and "
-            f"{count_text(done.verdicts, 'verdict')} judged again with the same outcome",
-            soft_wrap=True,
-        )
+    if crate is None:
+        raise InputError("name the crate that --check looks at")
+    try:
+        done = work(crate)
+    except CrateError as error:
+        raise InputError(str(error)) from error
+    for problem in done.problems:
+        out.print(one_line(problem), soft_wrap=True)
+    if done.problems:
+        raise typer.Exit(Exit.FAILURES)
+    out.print(
+        f"{count_text(done.files, 'file')} as published, and "
+        f"{count_text(done.verdicts, 'verdict')} judged again with the same outcome",
+        soft_wrap=True,
+    )
 
 
 def _date(text: str) -> str:

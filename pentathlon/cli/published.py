@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -11,14 +10,12 @@ from rich.text import Text
 
 from pentathlon.cli import unfinished
 from pentathlon.cli.commands.published import Format, Level
-from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import document, out, write_json
 from pentathlon.literature.audit.findings import KINDS, SEVERITIES, Audit, Finding
 from pentathlon.literature.audit.report import counts_grid, findings_grid
 from pentathlon.literature.grid import figure_grid, figure_points, table_grid
 from pentathlon.literature.load import find_study, load_all
 from pentathlon.literature.model import Figure, Study
-from pentathlon.literature.problems import PublishedError
 from pentathlon.store.query import load_result
 from pentathlon.tables.comma_separated import to_csv
 from pentathlon.tables.grid import Grid
@@ -29,101 +26,88 @@ from pentathlon.tables.sheet import Sheet
 from pentathlon.tables.terminal import to_rich
 
 
-@contextmanager
-def _errors() -> Iterator[None]:
-    with domain_errors():
-        try:
-            yield
-        except PublishedError as error:
-            raise InputError(str(error)) from error
-
-
 def list_command(study: str | None, *, as_json: bool) -> None:
-    with _errors():
-        studies = [find_study(study)] if study is not None else list(load_all())
-        if as_json:
-            write_json(document([_listed(one) for one in studies]))
-            return
-        for one in studies:
-            facts = one.facts
-            out.print(Text(f"{one.id}: {facts.authors}, {facts.title}, {facts.published_in}"))
-            table = Sheet(header_style="dim")
-            for name in ("  table", "printed as", "kind", "about"):
-                table.add_column(name)
-            table.add_column("rows", justify="right")
-            for each in one.tables:
-                cells = (f"  {each.id}", each.printed_as, each.kind, each.title)
-                table.add_row(*map(Text, cells), str(len(each.row)))
-            for figure in facts.figure:
-                drawn = (f"  {figure.id}", figure.printed_as, "figure", figure.title)
-                table.add_row(*map(Text, drawn), str(len(figure_points(one, figure))))
-            out.print(table)
-            out.print()
+    studies = [find_study(study)] if study is not None else list(load_all())
+    if as_json:
+        write_json(document([_listed(one) for one in studies]))
+        return
+    for one in studies:
+        facts = one.facts
+        out.print(Text(f"{one.id}: {facts.authors}, {facts.title}, {facts.published_in}"))
+        table = Sheet(header_style="dim")
+        for name in ("  table", "printed as", "kind", "about"):
+            table.add_column(name)
+        table.add_column("rows", justify="right")
+        for each in one.tables:
+            cells = (f"  {each.id}", each.printed_as, each.kind, each.title)
+            table.add_row(*map(Text, cells), str(len(each.row)))
+        for figure in facts.figure:
+            drawn = (f"  {figure.id}", figure.printed_as, "figure", figure.title)
+            table.add_row(*map(Text, drawn), str(len(figure_points(one, figure))))
+        out.print(table)
+        out.print()
 
 
 def show_command(study: str, table: str, how: Format) -> None:
-    with _errors():
-        found = find_study(study)
-        figure = found.figure(table)
-        if figure is not None:
-            if how is Format.JSON:
-                write_json(document(_picture(found, figure)))
-            else:
-                _grid(figure_grid(found, figure), how)
-            return
-        one = found.table(table)
+    found = find_study(study)
+    figure = found.figure(table)
+    if figure is not None:
         if how is Format.JSON:
-            write_json(one.model_dump_json(indent=2, exclude_none=True, exclude_defaults=True))
+            write_json(document(_picture(found, figure)))
         else:
-            _grid(table_grid(found, one), how)
+            _grid(figure_grid(found, figure), how)
+        return
+    one = found.table(table)
+    if how is Format.JSON:
+        write_json(one.model_dump_json(indent=2, exclude_none=True, exclude_defaults=True))
+    else:
+        _grid(table_grid(found, one), how)
 
 
 def audit_command(study: str | None, *, severity: Level, how: Format) -> None:
-    with _errors():
-        from pentathlon.literature.audit.audit import audit  # noqa: PLC0415  loads SciPy
+    from pentathlon.literature.audit.audit import audit  # noqa: PLC0415  loads SciPy
 
-        studies = [find_study(study)] if study is not None else list(load_all())
-        audits = [audit(one) for one in studies]
-        levels = list(SEVERITIES)
-        wanted = set(levels[: levels.index(severity.value) + 1])
-        found = [one for each in audits for one in each.findings if one.severity in wanted]
-        if how is Format.JSON:
-            data = [each.model_dump(mode="json") for each in audits]
-            for each in data:
-                each["findings"] = [f for f in each["findings"] if f["severity"] in wanted]
-            write_json(document(data))
-        elif how is Format.TERMINAL:
-            _findings(audits, found)
-        else:
-            _grid(findings_grid(found), how)
+    studies = [find_study(study)] if study is not None else list(load_all())
+    audits = [audit(one) for one in studies]
+    levels = list(SEVERITIES)
+    wanted = set(levels[: levels.index(severity.value) + 1])
+    found = [one for each in audits for one in each.findings if one.severity in wanted]
+    if how is Format.JSON:
+        data = [each.model_dump(mode="json") for each in audits]
+        for each in data:
+            each["findings"] = [f for f in each["findings"] if f["severity"] in wanted]
+        write_json(document(data))
+    elif how is Format.TERMINAL:
+        _findings(audits, found)
+    else:
+        _grid(findings_grid(found), how)
 
 
 def compare_command(study: str, table: str, result: Path, how: Format) -> None:
-    with _errors():
-        one = find_study(study)
-        from pentathlon.evaluate.evaluation import evaluate  # noqa: PLC0415  loads SciPy
-        from pentathlon.literature.comparison import compare_published, comparison_grid  # noqa: PLC0415
-        from pentathlon.literature.filled.load import paper  # noqa: PLC0415
-        from pentathlon.literature.filled.mapped import filled_tables, mapped  # noqa: PLC0415
+    one = find_study(study)
+    from pentathlon.evaluate.evaluation import evaluate  # noqa: PLC0415  loads SciPy
+    from pentathlon.literature.comparison import compare_published, comparison_grid  # noqa: PLC0415
+    from pentathlon.literature.filled.load import paper  # noqa: PLC0415
+    from pentathlon.literature.filled.mapped import filled_tables, mapped  # noqa: PLC0415
 
-        declared = paper(one.id).find(table)
-        printed = one.table(table) if declared is None else declared.table
-        own = evaluate(load_result(result))
-        rows, notes = ((), ()) if declared is None else mapped(declared, own)
-        found = compare_published(
-            one,
-            printed,
-            own,
-            result.resolve().name,
-            rows,
-            name="" if declared is None else f"{declared.printed_as}: {declared.title}",
-            notes=(*(() if declared is None else declared.notes), *notes),
-            others=filled_tables(one.id),
-        )
-        if how is Format.JSON:
-            write_json(found.model_dump_json(indent=2))
-        else:
-            _grid(comparison_grid(found), how)
+    declared = paper(one.id).find(table)
+    printed = one.table(table) if declared is None else declared.table
+    own = evaluate(load_result(result))
+    rows, notes = ((), ()) if declared is None else mapped(declared, own)
+    found = compare_published(
+        one,
+        printed,
+        own,
+        result.resolve().name,
+        rows,
+        name="" if declared is None else f"{declared.printed_as}: {declared.title}",
+        notes=(*(() if declared is None else declared.notes), *notes),
+        others=filled_tables(one.id),
+    )
+    if how is Format.JSON:
+        write_json(found.model_dump_json(indent=2))
+    else:
+        _grid(comparison_grid(found), how)
 
 
 def _grid(grid: Grid, how: Format) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from pentathlon.cli import archived, judging, unfinished
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out
 from pentathlon.safeio.suggestion import did_you_mean
@@ -53,7 +53,7 @@ def report(
     only: list[str] | None,
     where: str | None = None,
 ) -> None:
-    with domain_errors(), _results(result, where, 1) as given:
+    with _results(result, where, 1) as given:
         if given.of_archive and directory is None:
             raise InputError("a result of an archive has no directory; name one with --out")
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
@@ -97,7 +97,7 @@ def compare(
     only: list[str] | None,
     where: str | None = None,
 ) -> None:
-    with domain_errors(), _results(result, where, 2) as given:
+    with _results(result, where, 2) as given:
         result = given.first
         if given.second is not None:
             a, b, c = str(given.second), a, b

@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from pentathlon.cli import preparationview, unfinished
-from pentathlon.cli.exits import domain_errors
 from pentathlon.cli.screen import err, out
 from pentathlon.safeio.escaping import breakable, one_line
 from pentathlon.store.directory import RESULTS
@@ -25,39 +24,37 @@ from pentathlon.targets import userland
 
 
 def list_command(root: Path, *, as_json: bool) -> None:
-    with domain_errors():
-        unreadable: list[str] = []
-        found = list_results(root, unreadable)
-        for sentence in unreadable:
-            err.print(f"left out: {sentence}", soft_wrap=True)
-        if as_json:
-            out.print_json(
-                data=[
-                    {
-                        "path": str(one.path),
-                        "study": one.name,
-                        "plan_hash": one.plan_hash,
-                        "started": one.started,
-                        "state": one.state,
-                        "steps": one.steps,
-                        "finished": one.finished,
-                        "not_needed": one.not_needed,
-                        "failures": one.failures,
-                        "unsupported": one.unsupported,
-                    }
-                    for one in found
-                ]
-            )
-            return
-        if not found:
-            out.print(f"There are no results in {root}. Start with: pentathlon run STUDY")
-            return
-        _list(found)
+    unreadable: list[str] = []
+    found = list_results(root, unreadable)
+    for sentence in unreadable:
+        err.print(f"left out: {sentence}", soft_wrap=True)
+    if as_json:
+        out.print_json(
+            data=[
+                {
+                    "path": str(one.path),
+                    "study": one.name,
+                    "plan_hash": one.plan_hash,
+                    "started": one.started,
+                    "state": one.state,
+                    "steps": one.steps,
+                    "finished": one.finished,
+                    "not_needed": one.not_needed,
+                    "failures": one.failures,
+                    "unsupported": one.unsupported,
+                }
+                for one in found
+            ]
+        )
+        return
+    if not found:
+        out.print(f"There are no results in {root}. Start with: pentathlon run STUDY")
+        return
+    _list(found)
 
 
 def show_command(result: Path | None) -> None:
-    with domain_errors():
-        _show(load_result(choose(result)))
+    _show(load_result(choose(result)))
 
 
 def choose(path: Path | None) -> Path:

@@ -9,7 +9,7 @@ import typer
 
 from pentathlon.cli import planview, session, spread_pilot, timelimit
 from pentathlon.cli.consent import Consent
-from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
+from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals
 from pentathlon.cli.heartbeat import Heartbeat
 from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
@@ -34,7 +34,7 @@ def run(
     yes: bool,
 ) -> None:
     consent = Consent(yes)
-    with domain_errors(), Claims(waiting=_say if wait else None) as claims:
+    with Claims(waiting=_say if wait else None) as claims:
         if resume:
             if blocks is not None or out_directory is not None or limit is not None:
                 raise InputError(

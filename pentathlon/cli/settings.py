@@ -9,7 +9,7 @@ from typing import Any
 from rich.padding import Padding
 from rich.text import Text
 
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.screen import out
 from pentathlon.cli.system_report import named
 from pentathlon.machine.choices import Choice
@@ -23,26 +23,25 @@ from pentathlon.targets.descriptor import Kind
 FORMATS = ("table", "json")
 
 
-def settings(system: str | None, how: str) -> None:
-    on = system or registry.names()[0]
-    with domain_errors():
-        if how not in FORMATS:
-            raise InputError(f'--format is "{how}"; use {listing(FORMATS)}')
-        try:
-            one = named(on)
-        except WordError as error:
-            raise InputError(str(error)) from error
-        kind = one.kind
-        found = kind.look().settings(one) if kind.settings else []
-        keys = keys_of(kind)
-        if how == "json":
-            document = {"system": on, "settings": [_document(one) for one in found], "keys": keys}
-            print(json.dumps(document, indent=2, ensure_ascii=False))
-            return
-        _show(on, kind, found)
-        if keys:
-            text = f"Other factors of such a system: {', '.join(keys)} (key = ... in [[factor]])."
-            out.print(Text(f"\n{text}", style="dim"))
+def settings(on: str | None, formats: str) -> None:
+    on = on or registry.names()[0]
+    if formats not in FORMATS:
+        raise InputError(f'--format is "{formats}"; use {listing(FORMATS)}')
+    try:
+        one = named(on)
+    except WordError as error:
+        raise InputError(str(error)) from error
+    kind = one.kind
+    found = kind.look().settings(one) if kind.settings else []
+    keys = keys_of(kind)
+    if formats == "json":
+        document = {"system": on, "settings": [_document(one) for one in found], "keys": keys}
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    _show(on, kind, found)
+    if keys:
+        text = f"Other factors of such a system: {', '.join(keys)} (key = ... in [[factor]])."
+        out.print(Text(f"\n{text}", style="dim"))
 
 
 def _document(one: Choice) -> dict[str, Any]:

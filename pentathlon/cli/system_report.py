@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.exits import Exit, InputError
 from pentathlon.cli.screen import err, out
 from pentathlon.doctor.system_report import AREA, report
 from pentathlon.machine.undo_journal import default_state_dir
@@ -41,24 +41,23 @@ def write(on: str | None, file: Path | None) -> None:
         on: the system, as `pentathlon try --on` takes it.
         file: where the report is written; None: it is shown.
     """
-    with domain_errors():
-        if on is None:
-            raise InputError("--report needs a system; add --on, such as --on ssh:bench1")
-        if file is not None and file.exists():
-            raise InputError(f"{file} exists already; give --report a new file")
-        if file is not None and not file.absolute().parent.is_dir():
-            raise InputError(f"{file.parent} is no directory; give --report a file in one")
-        try:
-            one = named(on)
-        except WordError as error:
-            raise InputError(str(error)) from error
-        with err.status(f"looking at {on}"):
-            made = report(one, on, default_state_dir())
-        if file is None:
-            out.print(made.text(), markup=False, soft_wrap=True, highlight=False)
-        else:
-            file.write_text(made.text(), encoding="utf-8")
-            out.print(f"{file}: {len(made.lines)} lines", markup=False, soft_wrap=True)
-        if made.failures:
-            err.print(f"{made.failures} parts of the report failed", markup=False)
-            raise typer.Exit(Exit.UNAVAILABLE)
+    if on is None:
+        raise InputError("--report needs a system; add --on, such as --on ssh:bench1")
+    if file is not None and file.exists():
+        raise InputError(f"{file} exists already; give --report a new file")
+    if file is not None and not file.absolute().parent.is_dir():
+        raise InputError(f"{file.parent} is no directory; give --report a file in one")
+    try:
+        one = named(on)
+    except WordError as error:
+        raise InputError(str(error)) from error
+    with err.status(f"looking at {on}"):
+        made = report(one, on, default_state_dir())
+    if file is None:
+        out.print(made.text(), markup=False, soft_wrap=True, highlight=False)
+    else:
+        file.write_text(made.text(), encoding="utf-8")
+        out.print(f"{file}: {len(made.lines)} lines", markup=False, soft_wrap=True)
+    if made.failures:
+        err.print(f"{made.failures} parts of the report failed", markup=False)
+        raise typer.Exit(Exit.UNAVAILABLE)

@@ -10,10 +10,9 @@ from rich.text import Text
 
 from pentathlon.cli import archived, unfinished
 from pentathlon.cli.commands.tables import Format
-from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
-from pentathlon.literature.problems import PublishedError, unknown
+from pentathlon.literature.problems import unknown
 from pentathlon.store.query import load_result
 from pentathlon.tables.comma_separated import to_csv
 from pentathlon.tables.latex import to_latex
@@ -29,7 +28,7 @@ def tables(
     how: Format,
     where: str | None = None,
 ) -> None:
-    with domain_errors(), archived.one(result, where) as chosen:
+    with archived.one(result, where) as chosen:
         from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
         from pentathlon.literature.filled.fill import fill  # noqa: PLC0415
         from pentathlon.literature.filled.write import data_grid, grid, to_json  # noqa: PLC0415
@@ -86,26 +85,23 @@ def _wanted(study: str | None, table: str | None) -> set[tuple[str, str]] | None
     """The (study, table) pairs that are requested; None for all.
 
     Raises:
-        InputError: no study has tables under that name.
+        PublishedError: no study has tables under that name.
     """
     from pentathlon.literature.filled.load import papers  # noqa: PLC0415
 
     if study is None and table is None:
         return None
     known = {paper.study.id: paper for paper in papers()}
-    try:
-        if study is not None and study not in known:
-            raise unknown("study with tables to fill", study, known)
-        chosen = [known[study]] if study is not None else list(known.values())
-        pairs = {
-            (paper.study.id, one.id)
-            for paper in chosen
-            for one in paper.tables
-            if table is None or paper.find(table) is one
-        }
-        if not pairs:
-            every = [one.id for paper in chosen for one in paper.tables]
-            raise unknown("table to fill", table or "", every)
-    except PublishedError as error:
-        raise InputError(str(error)) from error
+    if study is not None and study not in known:
+        raise unknown("study with tables to fill", study, known)
+    chosen = [known[study]] if study is not None else list(known.values())
+    pairs = {
+        (paper.study.id, one.id)
+        for paper in chosen
+        for one in paper.tables
+        if table is None or paper.find(table) is one
+    }
+    if not pairs:
+        every = [one.id for paper in chosen for one in paper.tables]
+        raise unknown("table to fill", table or "", every)
     return pairs

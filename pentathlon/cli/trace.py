@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.exits import InputError
 from pentathlon.cli.screen import out
 from pentathlon.exchange.disk_trace import Trace
 from pentathlon.exchange.strace import StraceError
@@ -14,20 +14,19 @@ from pentathlon.safeio.reading import ReadError, read_lines
 
 def import_(recording: Path, target: Path | None, name: str | None) -> None:
     """Reads a recording, writes the trace, and reports what is in it and what is not."""
-    with domain_errors():
-        path = target or recording.with_suffix(".trace")
-        if path.resolve() == recording.resolve():
-            raise InputError(f"{recording} would be overwritten; name another file with --out")
-        try:
-            imported = import_strace(read_lines(recording), name or recording.stem)
-        except StraceError as error:
-            raise InputError(f"{recording}: {error}") from error
-        except ReadError as error:
-            place = f"{recording}:{error.line}:" if error.line else str(recording)
-            raise InputError(f"{place} {error}") from error
-        path.write_text(imported.trace.text(), encoding="utf-8")
-        out.print(summary(imported), markup=False, highlight=False, soft_wrap=True)
-        out.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
+    path = target or recording.with_suffix(".trace")
+    if path.resolve() == recording.resolve():
+        raise InputError(f"{recording} would be overwritten; name another file with --out")
+    try:
+        imported = import_strace(read_lines(recording), name or recording.stem)
+    except StraceError as error:
+        raise InputError(f"{recording}: {error}") from error
+    except ReadError as error:
+        place = f"{recording}:{error.line}:" if error.line else str(recording)
+        raise InputError(f"{place} {error}") from error
+    path.write_text(imported.trace.text(), encoding="utf-8")
+    out.print(summary(imported), markup=False, highlight=False, soft_wrap=True)
+    out.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def summary(imported: Imported) -> str:

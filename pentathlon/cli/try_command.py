@@ -17,7 +17,7 @@ import typer
 
 from pentathlon.cli import session
 from pentathlon.cli.consent import Consent
-from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.exits import Exit, InputError
 from pentathlon.cli.progress import listener
 from pentathlon.cli.screen import err, out, seconds
 from pentathlon.cli.setup import Ready, get_ready
@@ -93,7 +93,7 @@ def try_command(
     save: Path | None,
     out_directory: Path | None,
 ) -> None:
-    with domain_errors(), Claims() as claims:
+    with Claims() as claims:
         most_s = seconds_of(limit)
         if save is not None:
             _free(save)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from inspect import getclosurevars
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
+import typer
+from typer.main import get_command
 
 from pentathlon.cli.commands import existing, importing, link, results
-from pentathlon.cli.main import COMMANDS
+from pentathlon.cli.main import COMMANDS, app
 from pentathlon.cli.ondemand import PACKAGE
 from pentathlon.extraction.tools.registry import EXTRACTORS
 from pentathlon.store.directory import PLAN, RESULTS, read_plan
@@ -146,3 +151,27 @@ def test_what_the_commands_repeat() -> None:
     assert inspect.signature(link.calibrate).parameters["attempts"].default == ATTEMPTS
     assert inspect.signature(results.list_command).parameters["root"].default == RESULTS
     assert existing.PLAN == PLAN
+
+
+def commands_with_work() -> list[tuple[Callable[..., None], str]]:
+    """Every command's function, and the name of the module that does its work."""
+    found = []
+    pending = [get_command(app)]
+    while pending:
+        command = pending.pop()
+        if hasattr(command, "list_commands"):
+            context = typer.Context(command)
+            pending += [command.get_command(context, one) for one in command.list_commands(context)]
+        else:
+            function = command.callback.__wrapped__
+            found.append((function.__wrapped__, getclosurevars(function).nonlocals["module"]))
+    return found
+
+
+def test_the_work_takes_what_the_command_does() -> None:
+    known = commands_with_work()
+    assert len(known) > 40
+    for look, module in known:
+        work = getattr(importlib.import_module(f"pentathlon.cli.{module}"), look.__name__)
+        taken, given = get_type_hints(work), get_type_hints(look)
+        assert taken == given, f"{module}.{look.__name__}"

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.work import done_by
 
 HELP = """Thousands of results in one place: Parquet with an index, and each result as it was.
 
@@ -53,6 +54,7 @@ AlertOption = Annotated[
 
 
 @app.command(no_args_is_help=True)
+@done_by("archive")
 def add(
     results: Annotated[list[Path], typer.Argument(help="Result directories.")],
     *,
@@ -63,12 +65,10 @@ def add(
     """Add results; an archive is made where there is none."""
     for one in results:
         existing.result(one)
-    from pentathlon.cli import archive as work
-
-    work.add(archive, results, machine, branch)
 
 
 @app.command(no_args_is_help=True)
+@done_by("archive")
 def sync(
     directory: Annotated[Path, typer.Argument(help="Directory of result directories.")],
     *,
@@ -77,25 +77,21 @@ def sync(
     branch: BranchOption = "",
 ) -> None:
     """Add every ended result of a directory that the archive has not."""
-    from pentathlon.cli import archive as work
-
-    work.sync(archive, directory, machine, branch)
 
 
 @app.command("list")
-def list_(
+@done_by("archive")
+def list_command(
     *,
     archive: ArchiveOption = "archive",
     where: WhereOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the index as JSON.")] = False,
 ) -> None:
     """List the results of an archive."""
-    from pentathlon.cli import archive as work
-
-    work.list_command(archive, where, as_json=as_json)
 
 
 @app.command(no_args_is_help=True)
+@done_by("archive")
 def take(
     result: Annotated[str, typer.Argument(help="First digits of its id, or its name.")],
     out: Annotated[Path, typer.Argument(help="New directory.")],
@@ -103,28 +99,21 @@ def take(
     archive: ArchiveOption = "archive",
 ) -> None:
     """Take a result out again, every file as it was."""
-    from pentathlon.cli import archive as work
-
-    work.take(archive, result, out)
 
 
 @app.command()
+@done_by("archive")
 def compact(*, archive: ArchiveOption = "archive") -> None:
     """Merge small files into few; unasked, an addition does it from 64 commits on."""
-    from pentathlon.cli import archive as work
-
-    work.compact(archive)
 
 
 @app.command()
+@done_by("archive")
 def site(
     *,
     archive: ArchiveOption = "archive",
-    out: PagesOption = Path("public"),
+    to: PagesOption = Path("public"),
     where: WhereOption = None,
     alert: AlertOption = None,
 ) -> None:
     """Write static pages with a line for each row; ends with 4 on a new slowdown."""
-    from pentathlon.cli import archive as work
-
-    work.site(archive, out, where, alert)

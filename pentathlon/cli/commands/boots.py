@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli.commands.work import done_by
 
+
+@done_by("boots")
 def boots(
     host: Annotated[str, typer.Argument(help="The machine, as ssh(1) knows it.")],
     *,
@@ -35,6 +38,3 @@ def boots(
 
         pentathlon boots bench1 --method grub >> study.toml
     """
-    from pentathlon.cli import boots as work
-
-    work.boots(host, method=method, user=user, port=port, key=key, jump=jump, config=config)

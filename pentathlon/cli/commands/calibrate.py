@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.work import done_by
 
 
+@done_by("calibrate")
 def calibrate(
     study: Annotated[
         Path | None,
@@ -55,13 +57,3 @@ def calibrate(
     existing.study(study)
     if study is None:
         existing.result(from_result)
-    from pentathlon.cli import calibrate as work
-
-    work.calibrate(
-        study,
-        system=system,
-        blocks=blocks,
-        out_directory=out_directory,
-        from_result=from_result,
-        yes=yes,
-    )

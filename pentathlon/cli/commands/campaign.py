@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.work import done_by
 
 HELP = "One study on several machines, and what holds for all of them."
 
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+Engine: TypeAlias = Literal["ssh", "slurm"]
 
 CampaignArgument = Annotated[Path, typer.Argument(help="Directory of the campaign.")]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Measure only.")]
 
 
 @app.command("run")
+@done_by("campaign")
 def run(
     study: Annotated[Path, typer.Argument(metavar="STUDY", help="Study file.")],
     *,
     on: Annotated[Path, typer.Option("--on", help="File that names the machines.")],
     engine: Annotated[
-        Literal["ssh", "slurm"],
+        Engine,
         typer.Option(help="What reaches them: this program, or Slurm's jobs."),
     ] = "ssh",
     out_directory: Annotated[
@@ -49,20 +53,10 @@ def run(
     """
     existing.study(study)
     existing.study(on)
-    from pentathlon.cli import campaign as work
-
-    work.run(
-        study,
-        on=on,
-        engine=engine,
-        out_directory=out_directory,
-        blocks=blocks,
-        yes=yes,
-        no_report=no_report,
-    )
 
 
 @app.command("status")
+@done_by("campaign")
 def status(
     campaign: CampaignArgument,
     *,
@@ -76,12 +70,10 @@ def status(
 
         pentathlon campaign status results/fleet --json
     """
-    from pentathlon.cli import campaign as work
-
-    work.status(campaign, as_json=as_json)
 
 
 @app.command("resume")
+@done_by("campaign")
 def resume(campaign: CampaignArgument, *, no_report: NoReport = False) -> None:
     """Continue a campaign: machines that are not done are measured further.
 
@@ -89,12 +81,10 @@ def resume(campaign: CampaignArgument, *, no_report: NoReport = False) -> None:
 
         pentathlon campaign resume results/fleet
     """
-    from pentathlon.cli import campaign as work
-
-    work.resume(campaign, no_report=no_report)
 
 
 @app.command("cancel")
+@done_by("campaign")
 def cancel(campaign: CampaignArgument) -> None:
     """Stop what runs of a campaign; everything measured is kept.
 
@@ -102,12 +92,10 @@ def cancel(campaign: CampaignArgument) -> None:
 
         pentathlon campaign cancel results/fleet
     """
-    from pentathlon.cli import campaign as work
-
-    work.cancel(campaign)
 
 
 @app.command("compare")
+@done_by("campaign_judge")
 def compare(
     results: Annotated[
         list[Path],
@@ -132,12 +120,10 @@ def compare(
 
         pentathlon campaign compare results/fleet --html fleet.html --json
     """
-    from pentathlon.cli import campaign_judge as work
-
-    work.compare(results, full=full, html=html, as_json=as_json)
 
 
 @app.command("slurm-setup")
+@done_by("campaign_slurm")
 def slurm_setup(
     *,
     on: Annotated[Path, typer.Option("--on", help="File that names the machines.")],
@@ -158,14 +144,9 @@ def slurm_setup(
         pentathlon campaign slurm-setup --on machines.toml --system old --system new --out slurm/
     """
     existing.study(on)
-    from pentathlon.cli import campaign_slurm as work
-
-    work.show_setup(on, system or [], directory)
 
 
 @app.command("slurm-step", hidden=True)
+@done_by("campaign_slurm")
 def slurm_step(campaign: CampaignArgument, machine: str, block: int, system: str) -> None:
     """Measure one boot of a campaign on this node; the jobs of Slurm call it."""
-    from pentathlon.cli import campaign_slurm as work
-
-    work.step(campaign, machine, block, system)

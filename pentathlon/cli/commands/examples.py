@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli.commands.work import done_by
 
+
+@done_by("examples")
 def examples(
     to: Annotated[
         Path | None,
@@ -26,6 +29,3 @@ def examples(
 
         pentathlon run examples/two-kernels.toml
     """
-    from pentathlon.cli import examples as work
-
-    work.examples(to)

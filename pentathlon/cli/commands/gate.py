@@ -9,8 +9,10 @@ import typer
 
 from pentathlon.cli.commands import existing
 from pentathlon.cli.commands.archive import WhereOption
+from pentathlon.cli.commands.work import done_by
 
 
+@done_by("gate")
 def gate(
     result: Annotated[
         Path | None,
@@ -87,20 +89,3 @@ def gate(
         pentathlon gate results/two-kernels-20260101T120000Z --remeasure 30m
     """
     existing.result_or_archive(result)
-    from pentathlon.cli import gate as work
-
-    work.gate(
-        result,
-        against=against,
-        system=system,
-        delta=delta,
-        only=only,
-        by_delta=by_delta,
-        where=where,
-        last=last,
-        shape="json" if as_json else shape,
-        directory=directory,
-        quarantine=quarantine,
-        remeasure=remeasure,
-        yes=yes,
-    )

@@ -9,8 +9,10 @@ import typer
 
 from pentathlon.cli.commands import existing
 from pentathlon.cli.commands.archive import WhereOption
+from pentathlon.cli.commands.work import done_by
 
 
+@done_by("history")
 def history(
     results: Annotated[
         list[Path] | None,
@@ -50,6 +52,3 @@ def history(
     """
     for one in results or []:
         existing.result_or_archive(one)
-    from pentathlon.cli import history as work
-
-    work.history(results, system=system, where=where, only=only, as_json=as_json, html=html)

@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli.commands.work import done_by
+
 TOOL_HELP = "One of fio, iperf3, sysbench, hyperfine, pgbench, pts, bmf, csv."
 
 
+@done_by("importing")
 def import_(
     tool: Annotated[str, typer.Argument(help=TOOL_HELP)],
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What the tool wrote.")],
@@ -56,18 +59,3 @@ def import_(
 
         pentathlon import csv t.csv --system a --measure "time=ms,lower" --case size --into results/t
     """  # noqa: E501  an example is one line
-    from pentathlon.cli import importing as work
-
-    work.import_(
-        tool,
-        files,
-        system=system,
-        into=into,
-        boot=boot,
-        block=block,
-        measure=measure,
-        case=case,
-        boots=boots,
-        blocks=blocks,
-        entry=entry,
-    )

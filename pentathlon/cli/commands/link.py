@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 from pentathlon.cli.commands import link_run
+from pentathlon.cli.commands.work import done_by
 
 Engine: TypeAlias = Literal["agent", "netem", "netem-uml"]
 """As `testbed/link/testbed.py` has it."""
@@ -19,6 +20,7 @@ app.command("run")(link_run.run)
 
 
 @app.command("profiles")
+@done_by("link")
 def profiles(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
@@ -30,12 +32,10 @@ def profiles(
 
         pentathlon link profiles --json
     """
-    from pentathlon.cli import link as work
-
-    work.profiles(as_json=as_json)
 
 
 @app.command("calibrate")
+@done_by("link")
 def calibrate(
     profile: Annotated[
         str, typer.Argument(metavar="PROFILE", help="Name or file of a profile, or all.")
@@ -62,6 +62,3 @@ def calibrate(
 
         pentathlon link calibrate wan-10m-50ms --engine netem
     """
-    from pentathlon.cli import link as work
-
-    work.calibrate(profile, seed=seed, engine=engine, attempts=attempts, as_json=as_json)

@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli.commands.work import done_by
 
+
+@done_by("link_run")
 def run(
     profile: Annotated[str, typer.Argument(metavar="PROFILE", help="Name or file of a profile.")],
     first: Annotated[
@@ -32,6 +35,3 @@ def run(
 
         pentathlon link run mine.toml tap0 office/veth1 --seconds 60 --json
     """
-    from pentathlon.cli import link_run as work
-
-    work.run(profile, first, second, duration=duration, seed=seed, as_json=as_json)

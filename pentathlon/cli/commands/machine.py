@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli.commands.work import done_by
 
+
+@done_by("machine")
 def catalog(
     workload: Annotated[str | None, typer.Argument(help="Workload id.")] = None,
     *,
@@ -31,11 +34,9 @@ def catalog(
 
         pentathlon catalog --packs fio
     """
-    from pentathlon.cli import machine as work
-
-    work.catalog(workload, as_json=as_json, packs=packs)
 
 
+@done_by("machine")
 def inventory(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
@@ -49,11 +50,9 @@ def inventory(
 
         pentathlon inventory --json | jq .system.cpu
     """
-    from pentathlon.cli import machine as work
-
-    work.inventory(as_json=as_json)
 
 
+@done_by("machine")
 def doctor(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Only look; boot nothing.")] = False,
@@ -107,18 +106,3 @@ def doctor(
 
         pentathlon doctor --on ssh:bench1 --report bench1.txt    (what works on one system, as a file)
     """  # noqa: E501  an example is one line
-    from pentathlon.cli import machine as work
-
-    if on is not None or report is not None:
-        from pentathlon.cli import system_report
-
-        system_report.write(on, report)
-        return
-    work.doctor(
-        quick=quick,
-        install=install,
-        only=only,
-        restore=restore,
-        quiet_check=quiet_check,
-        apply=apply,
-    )

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.work import done_by
 
 
 class Format(StrEnum):
@@ -19,6 +20,7 @@ class Format(StrEnum):
     HDR = "hdr"
 
 
+@done_by("packets")
 def packets(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result directory.")],
     trial: Annotated[
@@ -43,6 +45,3 @@ def packets(
         pentathlon packets results/STUDY --trial 3 --format pcapng --out trial.pcapng
     """
     existing.result(result)
-    from pentathlon.cli import packets as work
-
-    work.packets(result, trial, form, target)

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.work import done_by
 
 
+@done_by("plan")
 def plan(
     study: Annotated[Path | None, typer.Argument(help="Study file.", show_default=False)] = None,
     *,
@@ -52,13 +54,3 @@ def plan(
     existing.study(study)
     if study is None:
         existing.result(allocate)
-    from pentathlon.cli import plan as work
-
-    work.plan(
-        study,
-        blocks=blocks,
-        no_pilot=no_pilot,
-        as_json=as_json,
-        allocate=allocate,
-        half_width=half_width,
-    )

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.work import done_by
 
 
+@done_by("publish")
 def publish(
     result: Annotated[
         Path | None,
@@ -64,16 +66,3 @@ def publish(
         pentathlon publish --check crate
     """  # noqa: E501  an example is one line
     existing.result(result)
-    from pentathlon.cli import publish as work
-
-    if check:
-        work.check(result)
-    else:
-        work.publish(
-            result,
-            directory=directory,
-            license_=license_,
-            authors=authors or [],
-            organisation=organisation,
-            date=date,
-        )

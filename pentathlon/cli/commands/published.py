@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.work import done_by
 
 HELP = "The published studies as data: their tables, their audit, a result beside them."
 
@@ -42,6 +43,7 @@ FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to wri
 
 
 @app.command("list")
+@done_by("published")
 def list_command(
     study: Annotated[str | None, typer.Argument(help="One study only.")] = None,
     *,
@@ -55,12 +57,10 @@ def list_command(
 
         pentathlon published list venkata2003
     """
-    from pentathlon.cli import published as work
-
-    work.list_command(study, as_json=as_json)
 
 
 @app.command("show")
+@done_by("published")
 def show_command(study: StudyName, table: TableName, how: FormatOption = Format.TERMINAL) -> None:
     """Show a table of a study as it is printed, or the numbers of a figure.
 
@@ -74,12 +74,10 @@ def show_command(study: StudyName, table: TableName, how: FormatOption = Format.
 
         pentathlon published show venkata2003 figure-20 --format json
     """
-    from pentathlon.cli import published as work
-
-    work.show_command(study, table, how)
 
 
 @app.command("audit")
+@done_by("published")
 def audit_command(
     study: Annotated[str | None, typer.Argument(help="One study only.")] = None,
     *,
@@ -99,12 +97,10 @@ def audit_command(
 
         pentathlon published audit --format json > audit.json
     """
-    from pentathlon.cli import published as work
-
-    work.audit_command(study, severity=severity, how=how)
 
 
 @app.command("compare")
+@done_by("published")
 def compare_command(
     study: StudyName,
     table: TableName,
@@ -118,6 +114,3 @@ def compare_command(
         pentathlon published compare venkata2003 fig-26 results/two-kernels-20260101T120000Z
     """
     existing.result(result)
-    from pentathlon.cli import published as work
-
-    work.compare_command(study, table, result, how)

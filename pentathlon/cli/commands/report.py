@@ -9,8 +9,10 @@ import typer
 
 from pentathlon.cli.commands import existing, judging
 from pentathlon.cli.commands.archive import WhereOption
+from pentathlon.cli.commands.work import done_by
 
 
+@done_by("report")
 def report(
     result: Annotated[
         Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
@@ -58,23 +60,9 @@ def report(
         pentathlon report archive --where 'result like "3f2a91%"' --out report
     """
     existing.result_or_archive(result)
-    from pentathlon.cli import report as work
-
-    work.report(
-        result,
-        formats=formats,
-        directory=directory,
-        open_it=open_it,
-        columns=columns,
-        delta=delta,
-        confidence=confidence,
-        declared=declared,
-        weights=weights,
-        only=only,
-        where=where,
-    )
 
 
+@done_by("report")
 def compare(
     result: Annotated[
         Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
@@ -131,19 +119,3 @@ def compare(
         pentathlon compare results/two-kernels-20260101T120000Z uml-6.1 uml-7.2
     """
     existing.result_or_archive(result)
-    from pentathlon.cli import report as work
-
-    work.compare(
-        result,
-        a,
-        b,
-        c,
-        tables=tables,
-        full=full,
-        delta=delta,
-        confidence=confidence,
-        declared=declared,
-        weights=weights,
-        only=only,
-        where=where,
-    )

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.work import done_by
 
 HELP = "List and show result directories."
 
@@ -15,6 +16,7 @@ app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("list")
+@done_by("results")
 def list_command(
     root: Annotated[Path, typer.Argument(help="Directory of results.")] = Path("results"),
     *,
@@ -28,12 +30,10 @@ def list_command(
 
         pentathlon results list /data/results --json
     """
-    from pentathlon.cli import results as work
-
-    work.list_command(root, as_json=as_json)
 
 
 @app.command("show")
+@done_by("results")
 def show_command(
     result: Annotated[
         Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
@@ -48,6 +48,3 @@ def show_command(
         pentathlon results show    (the newest one)
     """
     existing.result(result)
-    from pentathlon.cli import results as work
-
-    work.show_command(result)

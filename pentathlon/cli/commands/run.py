@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing
+from pentathlon.cli.commands.work import done_by
 
 
+@done_by("run")
 def run(
     study: Annotated[
         Path | None,
@@ -74,16 +76,3 @@ def run(
     """
     if not resume:
         existing.study(study)
-    from pentathlon.cli import run as work
-
-    work.run(
-        study,
-        blocks=blocks,
-        limit=limit,
-        out_directory=out_directory,
-        resume=resume,
-        no_report=no_report,
-        no_pilot=no_pilot,
-        wait=wait,
-        yes=yes,
-    )

@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli.commands.work import done_by
 
+
+@done_by("settings")
 def settings(
     on: Annotated[
         str | None,
@@ -33,6 +36,3 @@ def settings(
 
         pentathlon settings --on uml
     """
-    from pentathlon.cli import settings as work
-
-    work.settings(on, formats)

@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands.archive import AlertOption, PagesOption, WhereOption
+from pentathlon.cli.commands.work import done_by
 
 
+@done_by("archive")
 def site(
     archive: Annotated[str, typer.Argument(help="Directory or URL of the archive.")],
     *,
-    out: PagesOption = Path("public"),
+    to: PagesOption = Path("public"),
     where: WhereOption = None,
     alert: AlertOption = None,
 ) -> None:
@@ -27,6 +29,3 @@ def site(
 
         pentathlon site archive --where 'study = "nightly"' --alert 'curl -fsS --json @- https://HOST/hook'
     """
-    from pentathlon.cli import archive as work
-
-    work.site(archive, out, where, alert)

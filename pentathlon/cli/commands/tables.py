@@ -10,6 +10,7 @@ import typer
 
 from pentathlon.cli.commands import existing
 from pentathlon.cli.commands.archive import WhereOption
+from pentathlon.cli.commands.work import done_by
 
 
 class Format(StrEnum):
@@ -22,6 +23,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
+@done_by("tables")
 def tables(
     result: Annotated[
         Path | None,
@@ -51,6 +53,3 @@ def tables(
         pentathlon tables archive --where 'result like "3f2a91%"'
     """
     existing.result_or_archive(result)
-    from pentathlon.cli import tables as work
-
-    work.tables(result, study=study, table=table, how=how, where=where)

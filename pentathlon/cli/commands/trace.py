@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli.commands.work import done_by
+
 HELP = "Recordings of file input and output, for the workload disk.trace."
 
 app = typer.Typer(name="trace", help=HELP, no_args_is_help=True, rich_markup_mode=None)
@@ -18,6 +20,7 @@ def top() -> None:
 
 
 @app.command("import")
+@done_by("trace")
 def import_(
     recording: Annotated[Path, typer.Argument(metavar="FILE", help="What strace -o wrote.")],
     target: Annotated[
@@ -37,6 +40,3 @@ def import_(
 
         pentathlon trace import compile.strace --out compile.trace --name compile
     """
-    from pentathlon.cli import trace as work
-
-    work.import_(recording, target, name)

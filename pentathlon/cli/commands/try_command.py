@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli.commands.work import done_by
 
+
+@done_by("try_command")
 def try_command(
     words: Annotated[
         list[str] | None,
@@ -86,19 +89,3 @@ def try_command(
 
         pentathlon try --pack fio --on uml:6.1 --on uml:newest
     """  # noqa: E501  an example is one line
-    from pentathlon.cli import try_command as work
-
-    work.try_command(
-        words,
-        on=on,
-        limit=limit,
-        metric=metric,
-        unit=unit,
-        higher=higher,
-        lower=lower,
-        same=same,
-        file=file,
-        pack=pack,
-        save=save,
-        out_directory=out_directory,
-    )
