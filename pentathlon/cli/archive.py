@@ -61,15 +61,15 @@ def _add(
 def _show(archive: str, done: Added) -> None:
     for path, reason in done.left_out:
         text = reason if str(path) in reason else f"{path}: {reason}"
-        err.print(f"left out: {text}", markup=False, soft_wrap=True)
+        err.print(f"left out: {text}", soft_wrap=True)
     line = f"{count_text(len(done.new), 'result')} added to {archive}"
     if done.known:
         line += f", {len(done.known)} there already"
     if done.left_out:
         line += f", {len(done.left_out)} left out"
-    out.print(line, markup=False, soft_wrap=True)
+    out.print(line, soft_wrap=True)
     for text in done.remarks:
-        err.print(f"! {text}", markup=False, soft_wrap=True)
+        err.print(f"! {text}", soft_wrap=True)
 
 
 def list_command(archive: str, where: str | None, *, as_json: bool) -> None:
@@ -85,7 +85,7 @@ def list_command(archive: str, where: str | None, *, as_json: bool) -> None:
         return
     if not found:
         which = "result that --where chooses" if where else "result"
-        out.print(f"There is no {which} in {archive}.", markup=False)
+        out.print(f"There is no {which} in {archive}.")
         return
     table = Sheet(header_style="dim")
     names = ["result", "started (UTC)", "study", "machine", "systems", "name"]
@@ -130,11 +130,11 @@ def site(archive: str, to: Path, where: str | None, alert: str | None) -> None:
     opened = open_archive(archive)
     done = work.write(opened, engine(opened), where, to)
     line = f"{to / 'index.html'}: {count_text(len(done.alerts), 'change')} of level"
-    out.print(f"{line}, {len(done.new)} new", markup=False, soft_wrap=True)
+    out.print(f"{line}, {len(done.new)} new", soft_wrap=True)
     for one in done.new:
         kind = "slower" if one.slower else "faster"
         text = f"{one.study}, {one.machine}, {one.system}: {one.key} is {kind} since {one.since}"
-        out.print(f"  {one_line(text)}", markup=False, soft_wrap=True)
+        out.print(f"  {one_line(text)}", soft_wrap=True)
     if alert is not None and done.new:
         _alert(alert, [vars(one) for one in done.new])
     work.note(to, done)  # Not before they are handed on: else a failed alert would be lost.

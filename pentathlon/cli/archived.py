@@ -16,9 +16,9 @@ HEAD = "archive.json"
 MOST_NAMED = 3
 
 
-def is_archive(path: Path) -> bool:
+def is_archive(path: Path | None) -> bool:
     """Whether an argument names an archive, which no result can be: it has no plan."""
-    return is_url(path) or (path / HEAD).is_file()
+    return path is not None and (is_url(path) or (path / HEAD).is_file())
 
 
 def text_of(path: Path) -> str:
@@ -28,15 +28,9 @@ def text_of(path: Path) -> str:
 
 def caution_machines(what: str, machines: Sequence[str]) -> None:
     """Report that results of several machines stand beside each other."""
-    if len(machines) > 1:
-        names = ", ".join(map(one_line, machines[:MOST_NAMED]))
-        names += ", …" if len(machines) > MOST_NAMED else ""
-        err.print(
-            f"! {what} of {len(machines)} machines ({names}), which may differ by more than what "
-            "is looked for; choose one with --where 'machine = \"NAME\"'",
-            markup=False,
-            soft_wrap=True,
-        )  # fmt: skip
+    remedy = "choose one with --where 'machine = \"NAME\"'"
+    why = f"may differ by more than what is looked for; {remedy}"
+    _caution(machines, f"{what} of {len(machines)} machines", f"which {why}")
 
 
 def caution_studies(studies: Sequence[str], remedy: str) -> None:
@@ -45,48 +39,46 @@ def caution_studies(studies: Sequence[str], remedy: str) -> None:
     Args:
         remedy: how to choose one.
     """
-    if len(studies) > 1:
-        names = ", ".join(map(one_line, studies[:MOST_NAMED]))
-        names += ", …" if len(studies) > MOST_NAMED else ""
-        err.print(
-            f"! the results are of {len(studies)} studies ({names}), whose procedures may differ "
-            f"by more than what is looked for; {remedy}",
-            markup=False,
-            soft_wrap=True,
-        )  # fmt: skip
+    why = f"whose procedures may differ by more than what is looked for; {remedy}"
+    _caution(studies, f"the results are of {len(studies)} studies", why)
+
+
+def _caution(names: Sequence[str], what: str, why: str) -> None:
+    if len(names) > 1:
+        shown = ", ".join(map(one_line, names[:MOST_NAMED]))
+        shown += ", …" if len(names) > MOST_NAMED else ""
+        err.print(f"! {what} ({shown}), {why}", soft_wrap=True)
+
+
+def refuse_where(where: str | None) -> None:
+    """Refuse a filter where no archive is named.
+
+    Raises:
+        InputError: there is one.
+    """
+    if where is not None:
+        raise InputError("--where chooses from an archive; name one (pentathlon archive sync)")
 
 
 @contextmanager
-def one(path: Path | None, where: str | None) -> Iterator[Path | None]:
-    """A result as it is named, or the one of an archive that a filter chooses, for a while.
+def some(path: Path | None, where: str | None, most: int) -> Iterator[list[Path | None]]:
+    """A result as it is named, or at most so many of an archive, the older first, for a while.
 
     Raises:
         InputError: there is a filter and no archive.
-        StoreError: it chooses none, or several.
+        StoreError: the archive has none that it chooses, or more.
     """
     if path is None or not is_archive(path):
-        if where is not None:
-            raise InputError("--where chooses from an archive; name one (pentathlon archive sync)")
-        yield path
+        refuse_where(where)
+        yield [path]
         return
-    with taken(path, where, 1) as found:
-        yield found[0]
-
-
-@contextmanager
-def taken(path: Path, where: str | None, most: int) -> Iterator[list[Path]]:
-    """At most so many results of an archive, in the order of time, as directories for a while.
-
-    Raises:
-        StoreError: there is none, or there are more.
-    """
     from pentathlon.archive import reading  # noqa: PLC0415  loads polars
     from pentathlon.archive.log import open_archive  # noqa: PLC0415
 
     archive = open_archive(text_of(path))
     found = reading.one_of(archive, where, most)
     with tempfile.TemporaryDirectory(prefix="pentathlon-") as scratch:
-        directories = []
+        directories: list[Path | None] = []
         for one in found:
             # The name of the directory that it came from stands in reports.
             out = Path(scratch) / one.result[:12] / Path(one.name).name

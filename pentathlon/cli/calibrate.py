@@ -98,8 +98,8 @@ def _keep(result: Result) -> None:
     unfinished.say(result.unfinished)
     file = store.keep(made.model_dump(mode="json"), default_state_dir(), result.path)
     _show(made)
-    err.print(f"calibration: {file}", soft_wrap=True, markup=False)
-    err.print(f"results:     {result.path}", soft_wrap=True, markup=False)
+    err.print(f"calibration: {file}", soft_wrap=True)
+    err.print(f"results:     {result.path}", soft_wrap=True)
 
 
 def _show(made: Calibration) -> None:

@@ -115,4 +115,4 @@ def in_terminal() -> bool:
 
 
 def _say(sentence: str) -> None:
-    err.print(sentence, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    err.print(sentence, style="yellow", soft_wrap=True)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from pentathlon.cli import archived
 from pentathlon.cli.exits import Exit, InputError
-from pentathlon.cli.gate_within import failures, narrowed, post_hoc, within
+from pentathlon.cli.gate_within import Choices, answered, failures, narrowed, post_hoc, within
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
 from pentathlon.safeio.escaping import breakable, one_line
@@ -23,7 +23,6 @@ from pentathlon.store.query import Result, load_result
 from pentathlon.tables.sheet import Sheet
 
 if TYPE_CHECKING:
-    from pentathlon.cli.gate_again import Choices
     from pentathlon.evaluate.results.gate import Entry, Gate, GateRow
 
 
@@ -64,16 +63,14 @@ def gate(
         elif where is not None:
             raise InputError("--where chooses from an archive; name one with --against")
         found = load_result(choose(result))
+        size = found.study.evaluation.delta_percent if delta is None else delta
+        choices = Choices(against, system, size, only or [], by_delta)
         if remeasure is not None:
-            from pentathlon.cli.gate_again import Choices  # noqa: PLC0415
-
-            size = found.study.evaluation.delta_percent if delta is None else delta
-            choices = Choices(against, system, size, only or [], by_delta)
             outcome = _again(found, pool, choices, remeasure, quarantine, yes=yes)
         elif pool is None:
-            outcome = _judge(found, against, system, delta, only or [], by_delta=by_delta)
+            outcome = _judge(found, choices)
         else:
-            outcome = _pooled(found, pool, system, delta, only or [], by_delta=by_delta)
+            outcome = _pooled(found, pool, choices)
         outcome = _apart(outcome, quarantine)
         _write(outcome, shape, directory)
         raise typer.Exit(_status(outcome))
@@ -119,58 +116,47 @@ class _Pool:
         with tempfile.TemporaryDirectory(prefix="pentathlon-") as scratch:
             out = Path(scratch) / Path(one.name).name
             reading.take(archive, one, out)
-            err.print(f"judged: {one_line(one.label)}", markup=False, soft_wrap=True)
+            err.print(f"judged: {one_line(one.label)}", soft_wrap=True)
             yield out
 
 
-def _pooled(
-    found: Result, pool: _Pool, system: str | None, delta: float | None, only: list[str],
-    *, by_delta: bool,
-) -> Gate:  # fmt: skip
+def _pooled(found: Result, pool: _Pool, choices: Choices) -> Gate:
     """Judge a result against the last good ones of an archive."""
     from pentathlon.archive.engines import engine  # noqa: PLC0415  loads polars
     from pentathlon.archive.log import open_archive  # noqa: PLC0415
     from pentathlon.archive.pool import last_good, origins  # noqa: PLC0415
     from pentathlon.archive.source import look  # noqa: PLC0415
     from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
-    from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
     from pentathlon.evaluate.results.across import side  # noqa: PLC0415
     from pentathlon.evaluate.results.matching import matches  # noqa: PLC0415
     from pentathlon.evaluate.results.pooled import FEWEST_RUNS, compare_pooled  # noqa: PLC0415
 
     if pool.last < FEWEST_RUNS:
         raise InputError(f"--last is {pool.last}; a pooled baseline needs {FEWEST_RUNS} at least")
-    settings = found.study.evaluation
-    size = settings.delta_percent if delta is None else delta
+    confidence, only = found.study.evaluation.confidence, choices.only
     run = engine(open_archive(pool.archive))
     but, started = look(found.path).identity, found.summary().started
-    found = narrowed(found, size, only)
-    names = [system] if system else [one.name for one in found.study.systems]
+    found = narrowed(found, choices.delta_percent, only)
     of, studies = origins(run, pool.where, pool.last, before=started, but=but)
     archived.caution_machines("the baseline is", of)
     others = sorted({*studies, found.study.name})
     archived.caution_studies(others, "choose one with --where 'study = \"NAME\"'")
     entries: list[Entry] = []
     used: dict[str, None] = {}
-    for name in names:
+    for name in choices.judged(found):
         runs = last_good(
             run, pool.where, across.chosen(found, name), pool.last, before=started, but=but
         )
-        one = compare_pooled(runs, side(found, name), size, settings.confidence)
+        one = compare_pooled(runs, side(found, name), choices.delta_percent, confidence)
         for label, reason in one.left_out:
-            err.print(f"! {label} is left out: {reason}", markup=False, soft_wrap=True)
+            err.print(f"! {label} is left out: {reason}", soft_wrap=True)
         used.update(dict.fromkeys(one.used))
         entries += [entry for entry in one.entries if matches(entry.key, only)]
-    entries += failures(found, only)
-    if not entries:
+    if not entries and not failures(found, only):
         raise InputError(f"{found.path} has no metric that --only chooses")
-    return gates.gate(
-        entries,
-        f"{_last(len(used))} in {pool.archive}",
-        delta_percent=size,
-        confidence=settings.confidence,
-        only_by_delta=by_delta,
-    ).model_copy(update={"unfinished": found.unfinished, "post_hoc": post_hoc(found)})
+    label = f"{_last(len(used))} in {pool.archive}"
+    answer = answered(found, entries, label, choices, confidence)
+    return answer.model_copy(update={"post_hoc": post_hoc(found)})
 
 
 def _last(count: int) -> str:
@@ -223,56 +209,38 @@ def _status(found: Gate) -> Exit:
     }[found.outcome]
 
 
-def _judge(
-    found: Result,
-    against: str | None,
-    system: str | None,
-    delta: float | None,
-    only: list[str],
-    *,
-    by_delta: bool,
-) -> Gate:
+def _judge(found: Result, choices: Choices) -> Gate:
     from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
     from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
     from pentathlon.evaluate.results.across import compare_results, side  # noqa: PLC0415
 
-    settings = found.study.evaluation
-    size = settings.delta_percent if delta is None else delta
-    found = narrowed(found, size, only)
+    against, size = choices.against, choices.delta_percent
+    confidence = found.study.evaluation.confidence
+    found = narrowed(found, size, choices.only)
     unfinished = found.unfinished
     entries: list[Entry]
     if against is not None and across.is_result(against):
-        baseline = narrowed(load_result(Path(against)), size, only)
+        baseline = narrowed(load_result(Path(against)), size, choices.only)
         if baseline.unfinished:
             of = f"the baseline is {baseline.unfinished}"
             unfinished = f"{unfinished}; {of}" if unfinished else of
-        names = [system] if system else [one.name for one in found.study.systems]
         known = {one.name for one in baseline.study.systems}
         entries, label = [], against
-        for name in names:
+        for name in choices.judged(found):
             other = name if name in known else across.chosen(baseline, None)
             pair = compare_results(
                 side(baseline, other),
                 side(found, across.chosen(found, name)),
                 size,
-                settings.confidence,
+                confidence,
             )
             for caution in pair.cautions:
-                err.print(f"! {caution}", markup=False, soft_wrap=True)
+                err.print(f"! {caution}", soft_wrap=True)
             entries += gates.of_across(pair)
     else:
-        label, entries, _ = within(found, against, system, size)
-    entries += failures(found, only)
-    if not entries:
-        what = f" that --only {' --only '.join(only)} chooses" if only else ""
-        raise InputError(f"{found.path} has no metric{what}")
-    return gates.gate(
-        entries,
-        label,
-        delta_percent=size,
-        confidence=settings.confidence,
-        only_by_delta=by_delta,
-    ).model_copy(update={"unfinished": unfinished, "post_hoc": post_hoc(found)})
+        label, entries, _ = within(found, choices)
+    answer = answered(found, entries, label, choices, confidence)
+    return answer.model_copy(update={"unfinished": unfinished, "post_hoc": post_hoc(found)})
 
 
 def _show(found: Gate) -> None:
@@ -294,7 +262,7 @@ def _show(found: Gate) -> None:
         head.append(", post hoc", style="not bold")
     out.print(head)
     for line in further_words(found):
-        out.print(line, markup=False, soft_wrap=True)
+        out.print(line, soft_wrap=True)
     if marked := post_hoc_words(found.post_hoc):
         out.print(Text(marked, style="bold magenta"), soft_wrap=True)
     bad = [row for row in found.rows if row.outcome is not Outcome.PASS]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pentathlon.cli import planview, session
 from pentathlon.cli.consent import Consent
 from pentathlon.cli.exits import InputError
-from pentathlon.cli.gate_within import failures, narrowed, post_hoc, within
+from pentathlon.cli.gate_within import Choices, answered, narrowed, post_hoc, within
 from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
 from pentathlon.cli.screen import err
@@ -78,17 +78,6 @@ def budget_of(text: str) -> Budget:
         f'--remeasure is "{text}"; give what further runs may take: a time from 1s to 24h, such as '
         '30m, or a number of blocks from 3 on, such as "40 blocks"'
     )
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What a gate judges, which further runs must not change."""
-
-    against: str | None
-    system: str | None
-    delta_percent: float
-    only: list[str]
-    by_delta: bool
 
 
 @dataclass
@@ -206,7 +195,6 @@ def _judge(
         rows: those that the runs before left open; None for all that the choices take.
     """
     from pentathlon.evaluate.planning.measuring_again import confidence_of  # noqa: PLC0415
-    from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
 
     confidence = confidence_of(found.study.evaluation.confidence, run)
     view = narrowed(found, choices.delta_percent, choices.only, confidence)
@@ -214,20 +202,11 @@ def _judge(
     if wanted is not None:
         keys = {key for key, _ in wanted}
         view = view.narrowed(view.study.evaluation, lambda key: key in keys)
-    label, entries, evaluated = within(view, choices.against, choices.system, choices.delta_percent)
+    label, entries, evaluated = within(view, choices)
     if wanted is not None:
         # The family of a further run is what was open before it was measured.
         entries = [one for one in entries if (one.key, one.system) in wanted or one.percent is None]
-    entries += failures(found, choices.only)
-    if not entries:
-        what = f" that --only {' --only '.join(choices.only)} chooses" if choices.only else ""
-        raise InputError(f"{found.path} has no metric{what}")
-    answer = settle(
-        gates.gate(
-            entries, label, delta_percent=choices.delta_percent, confidence=confidence,
-            only_by_delta=choices.by_delta,
-        )
-    ).model_copy(update={"unfinished": found.unfinished})  # fmt: skip
+    answer = settle(answered(found, entries, label, choices, confidence))
     return _Judged(answer, _open(answer, evaluated))
 
 
@@ -372,4 +351,4 @@ def _keep(found: Result, record: _Record) -> None:
 
 
 def _say(sentence: str) -> None:
-    err.print(sentence, style="yellow", markup=False, soft_wrap=True)
+    err.print(sentence, style="yellow", soft_wrap=True)

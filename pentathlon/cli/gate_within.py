@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pentathlon.cli.exits import InputError
@@ -9,17 +11,31 @@ from pentathlon.store.query import Result
 
 if TYPE_CHECKING:
     from pentathlon.evaluate.model import Evaluation, PostHoc
-    from pentathlon.evaluate.results.gate import Entry
+    from pentathlon.evaluate.results.gate import Entry, Gate
 
 
-def within(
-    found: Result, against: str | None, system: str | None, delta_percent: float
-) -> tuple[str, list[Entry], Evaluation]:
-    """Judge the systems of a result against one of them: its name, the rows, the evaluation.
+@dataclass(frozen=True)
+class Choices:
+    """What a gate judges, which further runs must not change.
 
-    Args:
+    Attributes:
         against: the baseline; None for the reference.
         system: the only system to judge.
+    """
+
+    against: str | None
+    system: str | None
+    delta_percent: float
+    only: list[str]
+    by_delta: bool
+
+    def judged(self, found: Result) -> list[str]:
+        """Names of the systems of a result that are to be judged."""
+        return [self.system] if self.system else [one.name for one in found.study.systems]
+
+
+def within(found: Result, choices: Choices) -> tuple[str, list[Entry], Evaluation]:
+    """Judge the systems of a result against one of them: its name, the rows, the evaluation.
 
     Raises:
         InputError: there is no such system, or nothing to compare with.
@@ -30,10 +46,8 @@ def within(
     from pentathlon.evaluate.results.gate import of_evaluation  # noqa: PLC0415
     from pentathlon.evaluate.rule import Rule  # noqa: PLC0415
 
-    label = across.chosen(found, against or found.study.reference)
-    others = [system] if system else [
-        one.name for one in found.study.systems if one.name != label
-    ]  # fmt: skip
+    label = across.chosen(found, choices.against or found.study.reference)
+    others = [one for one in choices.judged(found) if one == choices.system or one != label]
     for name in others:
         across.chosen(found, name)
     if not others or others == [label]:
@@ -42,13 +56,39 @@ def within(
         )
     evaluated = evaluate(found.focused(label, others))
     rule = Rule.declared(found.plan.study)
-    entries = of_evaluation(evaluated, rule, delta_log(delta_percent))
+    entries = of_evaluation(evaluated, rule, delta_log(choices.delta_percent))
     entries += [
         failed("identical systems", one.systems[1], one.words)
         for one in evaluated.identical
         if one.whole
     ]
     return label, entries, evaluated
+
+
+def answered(
+    found: Result, entries: Sequence[Entry], label: str, choices: Choices, confidence: float
+) -> Gate:
+    """The answer by these rows and what failed in the result.
+
+    Args:
+        label: the baseline.
+
+    Raises:
+        InputError: there are none.
+    """
+    from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415  loads SciPy
+
+    every = [*entries, *failures(found, choices.only)]
+    if not every:
+        what = f" that --only {' --only '.join(choices.only)} chooses" if choices.only else ""
+        raise InputError(f"{found.path} has no metric{what}")
+    return gates.gate(
+        every,
+        label,
+        delta_percent=choices.delta_percent,
+        confidence=confidence,
+        only_by_delta=choices.by_delta,
+    ).model_copy(update={"unfinished": found.unfinished})
 
 
 def post_hoc(found: Result) -> tuple[PostHoc, ...]:

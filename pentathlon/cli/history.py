@@ -48,7 +48,7 @@ def history(
 
         widths, shown = found.drawn(line, html.absolute().parent)
         write_whole(html, page(f"{line.system} over time", line, widths, shown))
-        err.print(f"page: {html}", markup=False, soft_wrap=True)
+        err.print(f"page: {html}", soft_wrap=True)
     if as_json:
         print(_text(_document(line, found.unfinished)))
     else:
@@ -78,8 +78,7 @@ class _Read:
 def _read(paths: list[Path], system: str | None, where: str | None, only: list[str]) -> _Read:
     if len(paths) == 1 and archived.is_archive(paths[0]):
         return _of_archive(archived.text_of(paths[0]), system, where, only)
-    if where is not None:
-        raise InputError("--where chooses from an archive; name one (pentathlon archive sync)")
+    archived.refuse_where(where)
     return _of_directories(paths, system, only)
 
 
@@ -226,7 +225,7 @@ def _show(line: Timeline) -> None:
     for label, reason in line.left_out:
         out.print(Text(f"  ! {label} is left out: {reason}", style="magenta"))
     if line.unassessed:
-        out.print(f"  not assessed: {line.unassessed}", markup=False)
+        out.print(f"  not assessed: {line.unassessed}")
         return
     metrics = count_text(len(line.metrics), "metric")
     if not changing:
@@ -273,6 +272,5 @@ def _show(line: Timeline) -> None:
     level = percent_text(line.confidence * 100.0)
     out.print(
         f"Speed: the level since then against the one before, + is faster, with its {level} "
-        f"interval. Named at a confidence of {level} for all rows together (Holm); times in UTC.",
-        markup=False,
+        f"interval. Named at a confidence of {level} for all rows together (Holm); times in UTC."
     )

@@ -34,7 +34,7 @@ def reported(otherwise: str, quiet_s: float = QUIET_S) -> Iterator[None]:
 
 
 def _say(otherwise: str) -> None:
-    err.print(activity_text() or otherwise, markup=False, highlight=False, soft_wrap=True)
+    err.print(activity_text() or otherwise, soft_wrap=True)
 
 
 def leave(code: str | int | None) -> str | int | None:
@@ -54,7 +54,7 @@ def leave(code: str | int | None) -> str | int | None:
         hint = "\nLead the machines back with: pentathlon doctor --restore"
         return stop(f"{error or 'interrupted'}{hint}", Exit.INTERRUPTED).exit_code
     for sentence in ends.notes():
-        err.print(sentence, markup=False, highlight=False, soft_wrap=True)
+        err.print(sentence, soft_wrap=True)
     for sentence in sentences:
         failed = stop(sentence, Exit.UNAVAILABLE).exit_code
         code = code or failed

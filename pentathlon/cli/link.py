@@ -54,7 +54,7 @@ def calibrate(profile: str, *, seed: int, engine: EngineName, attempts: int, as_
         if not as_json:
             _show(calibration)
         if complaint:
-            err.print(complaint, markup=False, highlight=False, soft_wrap=True)
+            err.print(complaint, soft_wrap=True)
     if as_json:
         out.print_json(data=found if len(found) > 1 else found[0])
     if refused:
@@ -71,7 +71,7 @@ def _show(found: Calibration) -> None:
         delay, loss = figures["delay"], figures["loss"]
         parts.append(f"delay {delay['measured_ms']:.3f} ms ({delay['error_ms']:+.3f} ms),")
         parts.append(f"lost {loss['lost']} of {loss['probes']}")
-        out.print(" ".join(parts), markup=False, highlight=False, soft_wrap=True)
+        out.print(" ".join(parts), soft_wrap=True)
     if not found.ways:
         return
     if found.attempts[-1]:
@@ -84,4 +84,4 @@ def _show(found: Calibration) -> None:
                 f"; the emulator took {found.cpu_percent:.1f} % of a CPU, handed frames over "
                 f"{late['p50']:.0f} µs late (median; 99 %: {late['p99']:.0f} µs)"
             )
-    out.print(text, markup=False, highlight=False, soft_wrap=True)
+    out.print(text, soft_wrap=True)

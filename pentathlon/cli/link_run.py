@@ -50,7 +50,7 @@ def run(
             out.print_json(data=head | found)
         else:
             for line in use_text(found):
-                out.print(line, markup=False, highlight=False, soft_wrap=True)
+                out.print(line, soft_wrap=True)
         if found["gone"]:
             _note(f"error: the interface {found['gone'][0]} was removed, which ended the link")
             raise typer.Exit(Exit.FAILURES)
@@ -70,7 +70,7 @@ def _announce(link: Between, duration: float | None) -> None:
 
 
 def _note(text: str) -> None:
-    err.print(text, markup=False, highlight=False, soft_wrap=True)
+    err.print(text, soft_wrap=True)
 
 
 def _wait(link: Between, duration: float | None) -> bool:

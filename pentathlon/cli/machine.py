@@ -57,8 +57,8 @@ def catalog(workload: str | None, *, as_json: bool, packs: bool) -> None:
 
 def _workload(one: Workload) -> None:
     out.print(Text(f"{one.id}: {one.title}", style="bold"))
-    out.print(one.summary, markup=False)
-    out.print(f"Source: {one.source}", markup=False, style="dim")
+    out.print(one.summary)
+    out.print(f"Source: {one.source}", style="dim")
     table = Sheet(title="Parameters")
     for name in ("name", "type", "default", "allowed", "meaning"):
         table.add_column(name, header_style="dim", overflow="fold")
@@ -82,11 +82,11 @@ def _workload(one: Workload) -> None:
     out.print(table)
     if one.factors:
         out.print()
-        out.print("Cases: " + " x ".join(f.title or f.name for f in one.factors), markup=False)
-    out.print(f"Checksum: {one.checksum}", markup=False)
+        out.print("Cases: " + " x ".join(f.title or f.name for f in one.factors))
+    out.print(f"Checksum: {one.checksum}")
     for system, meaning in one.semantics.items():
         if meaning:
-            out.print(f"On {system}: {meaning}", markup=False)
+            out.print(f"On {system}: {meaning}")
 
 
 def _limit(value: float | None, unit: str | None) -> str:
@@ -193,7 +193,7 @@ def doctor(
             for kind in registry.kinds():
                 notes += kind.look().put_back(default_state_dir())
         for sentence in notes or ["nothing was left changed"]:
-            out.print(sentence, markup=False, soft_wrap=True)
+            out.print(sentence, soft_wrap=True)
         return
     if only and not install:
         raise InputError("--only names what --install fetches; add --install")
@@ -202,9 +202,7 @@ def doctor(
             raise InputError(f'nothing that can be fetched is called "{name}"; use {known}')
     if install:
         with err.status("fetching"):
-            found = examiner.install(
-                lambda text: err.print(text, markup=False, soft_wrap=True), only
-            )
+            found = examiner.install(lambda text: err.print(text, soft_wrap=True), only)
     else:
         with err.status("looking" if quick else "booting every target once"):
             found = examiner.diagnose(quick)
@@ -235,7 +233,7 @@ def _quiet(apply: bool) -> None:
         with _alone("changed"):
             notes = quiet.apply(default_state_dir())
         for sentence in notes:
-            out.print(sentence, markup=False, soft_wrap=True)
+            out.print(sentence, soft_wrap=True)
     with err.status("looking for a second"):
         found = quiet.check()
     show_findings(found)

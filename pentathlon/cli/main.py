@@ -103,7 +103,7 @@ def _version(requested: bool) -> None:
         line = agent.version()
     except agent.AgentError as error:
         line = f"pentathlon-agent: {error}"
-    out.print(f"pentathlon {__version__}\n{line}", markup=False, soft_wrap=True)
+    out.print(f"pentathlon {__version__}\n{line}", soft_wrap=True)
     raise typer.Exit
 
 

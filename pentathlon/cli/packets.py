@@ -36,7 +36,7 @@ def packets(result: Path, trial: int | None, form: Format, target: Path | None) 
     chosen = trials[trial - 1]
     path = target or Path(f"packets-{trial}.{form}")
     _write(chosen, form, path)
-    out.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"written: {path}", soft_wrap=True)
 
 
 def _write(trial: KeptTrial, form: Format, path: Path) -> None:

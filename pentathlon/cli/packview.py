@@ -41,13 +41,13 @@ def show(name: str | None) -> None:
 
 def _one(found: Pack) -> None:
     out.print(Text(f"{found.name}: {found.title}", style="bold"))
-    out.print(f"Programs: {', '.join(found.programs)} ({present(found)})", markup=False)
-    out.print(f"Debian: {found.install}", markup=False)
-    out.print(f"Source: {found.source}", markup=False, style="dim")
+    out.print(f"Programs: {', '.join(found.programs)} ({present(found)})")
+    out.print(f"Debian: {found.install}")
+    out.print(f"Source: {found.source}", style="dim")
     out.print()
     # As it is in the file, whatever the width: it is copied into studies.
     text = found.file.read_text().partition("\n\n")[2]
-    out.print(text, markup=False, highlight=False, end="", soft_wrap=True)
+    out.print(text, end="", soft_wrap=True)
 
 
 def present(found: Pack) -> str:

@@ -88,7 +88,7 @@ class PlainLines:
             if isinstance(record, BootEnd | AgentEvent):
                 self._say(record.block, text)
             else:
-                err.print(text, markup=False, soft_wrap=True)
+                err.print(text, soft_wrap=True)
                 self._heartbeat.heard()
 
     def _follow(self, record: Record) -> None:
@@ -114,11 +114,11 @@ class PlainLines:
             self._say(block, f"{text}{since}" + ("" if doing is None else f" ({doing})"))
         elif doing is not None:
             # Before the first boot, and after the last one, when machines are led back.
-            err.print(one_line(doing), markup=False, soft_wrap=True)
+            err.print(one_line(doing), soft_wrap=True)
 
     def _say(self, block: int, text: str) -> None:
         line = one_line(f"block {block + 1}/{self._blocks}  {text}")
-        err.print(line, markup=False, soft_wrap=True)
+        err.print(line, soft_wrap=True)
         self._heartbeat.heard()
 
 
@@ -195,13 +195,13 @@ class Bars:
             self._event(record)
         elif isinstance(record, StoppedEarly):
             reason = stopped_early_text(record, len(self._blocks))
-            self._progress.console.print(reason, markup=False, soft_wrap=True)
+            self._progress.console.print(reason, soft_wrap=True)
         elif isinstance(record, Decided):
-            self._progress.console.print(decided_text(record), markup=False, soft_wrap=True)
+            self._progress.console.print(decided_text(record), soft_wrap=True)
         elif isinstance(record, RunEnd):
             self._progress.update(self._boot, visible=False)
         if (text := self._problems.text(record)) is not None:
-            self._progress.console.print(text, markup=False, style="yellow", soft_wrap=True)
+            self._progress.console.print(text, style="yellow", soft_wrap=True)
         if isinstance(record, BootEnd):
             self._update_block(record.block)
 

@@ -44,7 +44,7 @@ def publish(
     except CrateError as error:
         raise InputError(str(error)) from error
     for file in files:
-        out.print(str(file), markup=False, soft_wrap=True)
+        out.print(str(file), soft_wrap=True)
     if not license_:
         err.print("no licence is stated; name one with --license, such as CC-BY-4.0")
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -16,27 +13,6 @@ from pentathlon.cli.screen import err, out
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.directory import PLAN
 from pentathlon.store.query import load_result
-
-
-@dataclass(frozen=True)
-class _Given:
-    """The results that are meant; None for the newest one."""
-
-    first: Path | None
-    second: Path | None = None
-    of_archive: bool = False
-
-
-@contextmanager
-def _results(result: Path | None, where: str | None, most: int) -> Iterator[_Given]:
-    """A result, or at most so many of an archive, the older first."""
-    if result is not None and archived.is_archive(result):
-        with archived.taken(result, where, most) as taken:
-            yield _Given(taken[0], taken[1] if len(taken) > 1 else None, of_archive=True)
-        return
-    if where is not None:
-        raise InputError("--where chooses from an archive; name one (pentathlon archive sync)")
-    yield _Given(result)
 
 
 def report(
@@ -51,10 +27,10 @@ def report(
     declared: list[str] | None,
     weights: list[str] | None,
     only: list[str] | None,
-    where: str | None = None,
+    where: str | None,
 ) -> None:
-    with _results(result, where, 1) as given:
-        if given.of_archive and directory is None:
+    with archived.some(result, where, 1) as [given]:
+        if archived.is_archive(result) and directory is None:
             raise InputError("a result of an archive has no directory; name one with --out")
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
         from pentathlon.report.export.refusal import ExportError  # noqa: PLC0415
@@ -67,17 +43,17 @@ def report(
             raise InputError(
                 f"--columns is {columns}; a picture goes over 1 or 2 columns of a page"
             )
-        found = rules.apply(load_result(choose(given.first)))
+        found = rules.apply(load_result(choose(given)))
         # Standard output names the files, and each of them states it too.
         unfinished.say(found.unfinished, err)
         done = reporting.write_formats(found, wanted, directory, columns)
         for file in done.files:
-            out.print(str(file), markup=False, soft_wrap=True)
+            out.print(str(file), soft_wrap=True)
         for file in done.files:
             if open_it == "yes" and file.suffix == ".html":
                 typer.launch(file.resolve().as_uri())
         for what, error in done.faults:
-            err.print(f"{what} could not be written", markup=False, soft_wrap=True)
+            err.print(f"{what} could not be written", soft_wrap=True)
             raise InputError(str(error)) if isinstance(error, ExportError) else error
         raise typer.Exit(done.status)
 
@@ -95,22 +71,21 @@ def compare(
     declared: list[str] | None,
     weights: list[str] | None,
     only: list[str] | None,
-    where: str | None = None,
+    where: str | None,
 ) -> None:
-    with _results(result, where, 2) as given:
-        result = given.first
-        if given.second is not None:
-            a, b, c = str(given.second), a, b
+    with archived.some(result, where, 2) as [first, *second]:
+        if second:
+            a, b, c = str(second[0]), a, b
         rules = judging.Judging(delta, confidence, declared or (), weights or (), only or ())
-        if result is not None and a is not None and (Path(a) / PLAN).is_file():
+        if first is not None and a is not None and (Path(a) / PLAN).is_file():
             from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
 
-            for pair in across.compare_directories(result, Path(a), b, c, rules):
+            for pair in across.compare_directories(first, Path(a), b, c, rules):
                 across.render(pair, out, full)
             return
         if c is not None:
             raise InputError(f'"{a}" is no result directory; name two results, or two systems')
-        found = load_result(choose(result))
+        found = load_result(choose(first))
         if a is not None:
             names = [system.name for system in found.study.systems]
             for name in filter(None, (a, b)):

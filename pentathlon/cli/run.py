@@ -90,7 +90,7 @@ def _limit_s(limit: str | None, blocks: int | None, *, no_pilot: bool) -> float 
 
 
 def _say(sentence: str) -> None:
-    err.print(sentence, style="yellow", markup=False, soft_wrap=True)
+    err.print(sentence, style="yellow", soft_wrap=True)
 
 
 def _finish(directory: Path, *, report: bool) -> None:
@@ -115,20 +115,18 @@ def _conclude(directory: Path, *, report: bool) -> None:
         done = reporting.after_run(result, out)
         status, faults = done.status, done.faults
         for file in done.files:
-            err.print(f"report:  {file}", soft_wrap=True, markup=False)
-    err.print(f"results: {directory}", soft_wrap=True, markup=False)
+            err.print(f"report:  {file}", soft_wrap=True)
+    err.print(f"results: {directory}", soft_wrap=True)
     failures = result.summary().failures
     if failures:
         err.print(
             f"failures that no retry made good: {failures}; pentathlon results show {directory}",
             soft_wrap=True,
-            markup=False,
         )
     for what, error in faults:
         err.print(
             f"{what} could not be made; everything that was measured is kept in {directory}",
             soft_wrap=True,
-            markup=False,
         )
         raise error
     if failures:

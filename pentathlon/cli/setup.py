@@ -295,7 +295,7 @@ def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
             now = f"pilot: {name} is {begun} once to estimate the time"
             status.update(Text(now))
             if not err.is_terminal:
-                err.print(now, highlight=False)
+                err.print(now)
             try:
                 with Heartbeat(partial(_still, now)):
                     estimates[name] = pilot(ready.plan, name, ready.catalog, target, signals.shield)
@@ -326,7 +326,7 @@ def _still(now: str) -> None:
     if not err.is_terminal:  # a terminal shows the status all the time
         doing = activity_text()
         more = "" if doing is None else f" ({doing})"
-        err.print(f"{now}, which still runs{more}", markup=False, highlight=False)
+        err.print(f"{now}, which still runs{more}")
 
 
 class UnavailableSystem(Exception):

@@ -76,7 +76,7 @@ def measure(ready: Ready, most_s: float, claims: Claims) -> SpreadPilot | str:
         with err.status("") as status:
             status.update(Text(now))
             if not err.is_terminal:
-                err.print(now, highlight=False)
+                err.print(now)
             try:
                 with Heartbeat(partial(_still, now)):
                     directory = session.start(
@@ -129,7 +129,7 @@ def _block_s(result: Result) -> float | None:
 
 def _still(now: str) -> None:
     if not err.is_terminal:  # a terminal shows the status all the time
-        err.print(f"{now}, which still run", markup=False, highlight=False)
+        err.print(f"{now}, which still run")
 
 
 class _Silent:

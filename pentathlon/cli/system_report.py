@@ -54,10 +54,10 @@ def write(on: str | None, file: Path | None) -> None:
     with err.status(f"looking at {on}"):
         made = report(one, on, default_state_dir())
     if file is None:
-        out.print(made.text(), markup=False, soft_wrap=True, highlight=False)
+        out.print(made.text(), soft_wrap=True)
     else:
         file.write_text(made.text(), encoding="utf-8")
-        out.print(f"{file}: {len(made.lines)} lines", markup=False, soft_wrap=True)
+        out.print(f"{file}: {len(made.lines)} lines", soft_wrap=True)
     if made.failures:
-        err.print(f"{made.failures} parts of the report failed", markup=False)
+        err.print(f"{made.failures} parts of the report failed")
         raise typer.Exit(Exit.UNAVAILABLE)

@@ -28,7 +28,7 @@ def tables(
     how: Format,
     where: str | None = None,
 ) -> None:
-    with archived.one(result, where) as chosen:
+    with archived.some(result, where, 1) as [chosen]:
         from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
         from pentathlon.literature.filled.fill import fill  # noqa: PLC0415
         from pentathlon.literature.filled.write import data_grid, grid, to_json  # noqa: PLC0415

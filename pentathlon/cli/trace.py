@@ -25,8 +25,8 @@ def import_(recording: Path, target: Path | None, name: str | None) -> None:
         place = f"{recording}:{error.line}:" if error.line else str(recording)
         raise InputError(f"{place} {error}") from error
     path.write_text(imported.trace.text(), encoding="utf-8")
-    out.print(summary(imported), markup=False, highlight=False, soft_wrap=True)
-    out.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
+    out.print(summary(imported), soft_wrap=True)
+    out.print(f"written: {path}", soft_wrap=True)
 
 
 def summary(imported: Imported) -> str:
