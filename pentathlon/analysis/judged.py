@@ -97,6 +97,18 @@ def _only(result: Result, patterns: Sequence[str] | None) -> Callable[[str], boo
         return lambda key: True
     if not patterns:
         raise ValueError("only is empty and would leave nothing to judge; name a metric")
+    return choosing(result, patterns, "only:")
+
+
+def choosing(result: Result, patterns: Sequence[str], called: str) -> Callable[[str], bool]:
+    """Which metrics patterns choose; each of them has to name what was requested.
+
+    Args:
+        called: what the error calls the patterns.
+
+    Raises:
+        ValueError: a pattern chooses nothing.
+    """
     workloads = {step.workload for steps in result.plan.steps.values() for step in steps}
     requested = {
         metric_key(one.id, metric.id, "")
@@ -108,5 +120,5 @@ def _only(result: Result, patterns: Sequence[str] | None) -> Callable[[str], boo
     for pattern in patterns:
         if not any(matches(key, [pattern]) for key in keys):
             near = did_you_mean(pattern, sorted(requested | workloads))
-            raise ValueError(f'only: "{pattern}" chooses no metric of {result.path}{near}')
+            raise ValueError(f'{called} "{pattern}" chooses no metric of {result.path}{near}')
     return lambda key: matches(key, patterns)

@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pentathlon.cli.exits import InputError
-from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.query import Result
-from pentathlon.study.catalog import metric_key
 from pentathlon.study.check import check_judgement
 
 
@@ -92,19 +90,9 @@ def _weights(texts: Sequence[str]) -> dict[str, float]:
 
 
 def _only(result: Result, patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Which metrics the patterns choose; each of them must name what was requested."""
-    from pentathlon.evaluate.results.matching import matches  # noqa: PLC0415
+    from pentathlon.analysis.judged import choosing  # noqa: PLC0415
 
-    workloads = {step.workload for steps in result.plan.steps.values() for step in steps}
-    requested = {
-        metric_key(one.id, metric.id, "")
-        for one in result.catalog.workloads
-        if one.id in workloads
-        for metric in one.metrics
-    }
-    keys = requested | set(result.samples()["key"].unique())
-    for pattern in patterns:
-        if not any(matches(key, [pattern]) for key in keys):
-            text = f'--only "{pattern}" chooses no metric of {result.path}'
-            raise InputError(text + did_you_mean(pattern, sorted(requested | workloads)))
-    return lambda key: matches(key, patterns)
+    try:
+        return choosing(result, patterns, "--only")
+    except ValueError as error:
+        raise InputError(str(error)) from error
