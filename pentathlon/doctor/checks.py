@@ -6,14 +6,15 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 from pentathlon.doctor.probes import helpers, machine_settings
 from pentathlon.experiments.file_services.protocols import FAMILIES
+from pentathlon.experiments.file_services.protocols.base import Family
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine import restore, undo_journal
-from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.machine.finding import Finding
+from pentathlon.machine.finding import Finding, tried
 from pentathlon.protocol import agent
 from pentathlon.protocol.requests.session import Request
 from pentathlon.targets import registry
@@ -77,10 +78,8 @@ def _installs() -> Iterator[Install]:
 
 def _install_one(wanted: Install, log: Log) -> Finding:
     try:
-        return Finding("target", wanted.name, True, wanted.get(log))
-    except TargetUnavailable as error:
-        return Finding("target", wanted.name, False, error.reason, error.remedy)
-    except (TargetError, OSError) as error:
+        return tried("target", wanted.name, lambda: wanted.get(log))
+    except OSError as error:
         return Finding("target", wanted.name, False, str(error))
 
 
@@ -101,13 +100,8 @@ def _agent() -> Iterator[Finding]:
     if agent.is_static(path):
         yield Finding("agent", "pentathlon-agent", True, f"{text}, {path}, static")
     else:
-        yield Finding(
-            "agent",
-            "pentathlon-agent",
-            False,
-            f"{path} is not static, so it starts in no guest",
-            "pip install .",
-        )
+        why = f"{path} is not static, so it starts in no guest"
+        yield Finding("agent", "pentathlon-agent", False, why, "pip install .")
 
 
 def _targets(file: Path | None, quick: bool, state: Path) -> Iterator[Finding]:
@@ -119,34 +113,32 @@ def _targets(file: Path | None, quick: bool, state: Path) -> Iterator[Finding]:
 def _target(system: PlainSystem, file: Path | None, quick: bool, state: Path) -> Finding:
     if file is None:
         return Finding("target", system.name, False, "the agent is missing", "pip install .")
-    try:
-        target = make_target(system, file, state)
-        target.prepare()
-        reported = target.describe()["kernel"]
-        if quick:
-            return Finding("target", system.name, True, f"kernel {reported} (not booted)")
-        with target.boot(BOOT_S) as session:
-            request = Request(session="d0c", seed=1, workloads=[])
-            for _ in session.run(request, BOOT_S, BOOT_S):
-                pass
-            took = session.boot_seconds
-    except TargetUnavailable as error:
-        return Finding("target", system.name, False, error.reason, error.remedy)
-    except TargetError as error:
-        return Finding("target", system.name, False, str(error))
-    return Finding("target", system.name, True, f"kernel {reported}, booted in {took:.2f} s")
+    return tried("target", system.name, lambda: _kernel(system, file, quick, state))
+
+
+def _kernel(system: PlainSystem, file: Path, quick: bool, state: Path) -> str:
+    target = make_target(system, file, state)
+    target.prepare()
+    reported = target.describe()["kernel"]
+    if quick:
+        return f"kernel {reported} (not booted)"
+    with target.boot(BOOT_S) as session:
+        request = Request(session="d0c", seed=1, workloads=[])
+        for _ in session.run(request, BOOT_S, BOOT_S):
+            pass
+        took = session.boot_seconds
+    return f"kernel {reported}, booted in {took:.2f} s"
 
 
 def _file_services() -> Iterator[Finding]:
     """Every family of protocols of the tasks with files (docs/files.md)."""
     for family in FAMILIES:
-        name = f"files by {family.name}"
-        try:
-            family.check()
-        except TargetUnavailable as error:
-            yield Finding("helper", name, False, error.reason, error.remedy)
-        else:
-            yield Finding("helper", name, True, ", ".join(family.protocols))
+        yield tried("helper", f"files by {family.name}", partial(_protocols, family))
+
+
+def _protocols(family: Family) -> str:
+    family.check()
+    return ", ".join(family.protocols)
 
 
 def _leftovers(state: Path) -> Iterator[Finding]:
@@ -156,10 +148,5 @@ def _leftovers(state: Path) -> Iterator[Finding]:
     if not left:
         yield Finding("leftover", "settings", True, "no crashed run has left anything changed")
     for entry in left:
-        yield Finding(
-            "leftover",
-            restore.text(entry),
-            False,
-            "left by a run that was cut off",
-            "pentathlon doctor --restore",
-        )
+        why = "left by a run that was cut off"
+        yield Finding("leftover", restore.text(entry), False, why, "pentathlon doctor --restore")

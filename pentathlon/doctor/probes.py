@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pentathlon.machine import cgroup, packages, restore, settings
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.machine.finding import Finding
+from pentathlon.machine.finding import Finding, tried
 from pentathlon.machine.network_namespace import probe
 from pentathlon.machine.tools import on_path
 from pentathlon.targets import registry
@@ -46,13 +46,8 @@ def machine_settings() -> Iterator[Finding]:
     """Which settings of the machine this user may change."""
     root = os.geteuid() == 0
     again = "sudo pentathlon run STUDY"
-    yield Finding(
-        "setting",
-        "root",
-        root,
-        "this user is root" if root else "settings of the machine need root",
-        None if root else again,
-    )
+    text = "this user is root" if root else "settings of the machine need root"
+    yield Finding("setting", "root", root, text, None if root else again)
     for name, file in settings.FILES.items():
         if not file.exists():
             yield Finding("setting", name, False, f"this kernel has no {file}")
@@ -60,37 +55,27 @@ def machine_settings() -> Iterator[Finding]:
             yield Finding("setting", name, True, f"{file} is {restore.current(file)}")
         else:
             yield Finding("setting", name, False, f"this user may not write {file}", again)
-    try:
-        place = cgroup.find()
-    except TargetUnavailable as error:
-        yield Finding("setting", "cpu_quota_percent", False, error.reason, error.remedy)
-    else:
-        text = f"cgroup version {place.version} in {place.parent}"
-        yield Finding("setting", "cpu_quota_percent", True, text)
+    yield tried("setting", "cpu_quota_percent", _cgroup)
     reason = settings.refused("fifo", 1, None)
-    yield Finding(
-        "setting",
-        "scheduler",
-        reason is None,
-        reason or "real-time policies may be set",
-        None if reason is None else again,
-    )
+    text = reason or "real-time policies may be set"
+    yield Finding("setting", "scheduler", reason is None, text, None if reason is None else again)
+
+
+def _cgroup() -> str:
+    place = cgroup.find()
+    return f"cgroup version {place.version} in {place.parent}"
 
 
 def helpers() -> Iterator[Finding]:
     """Programs and files that targets need."""
     for program, (package, use) in programs().items():
         path = on_path(program)
-        yield Finding(
-            "helper",
-            program,
-            path is not None,
-            f"{path}" if path else f"is missing; needed for {use}",
-            None if path else f"sudo apt-get install {package}",
-        )
+        text = f"{path}" if path else f"is missing; needed for {use}"
+        remedy = None if path else f"sudo apt-get install {package}"
+        yield Finding("helper", program, path is not None, text, remedy)
     for kind in registry.kinds():
         yield from kind.look().helpers()
-    yield _fetching()
+    yield tried("helper", "package mirror", packages.mirror)
     yield _counters()
     yield _links()
     if os.geteuid() == 0:
@@ -121,15 +106,6 @@ def _links() -> Finding:
     return Finding("helper", name, True, "by the agent; pentathlon link calibrate all")
 
 
-def _fetching() -> Finding:
-    try:
-        return Finding("helper", "package mirror", True, packages.mirror())
-    except TargetUnavailable as error:
-        return Finding("helper", "package mirror", False, error.reason, error.remedy)
-    except TargetError as error:
-        return Finding("helper", "package mirror", False, str(error))
-
-
 def _counters() -> Finding:
     """Hardware counters: the kernel lists a processor's unit as an event source, see sysfs(5)."""
     name = "hardware performance counters"
@@ -142,11 +118,6 @@ def _counters() -> Finding:
         return Finding("helper", name, False, "the kernel finds no counters (a virtual machine?)")
     level = Path("/proc/sys/kernel/perf_event_paranoid")
     if os.geteuid() != 0 and level.exists() and int(level.read_text()) > 2:
-        return Finding(
-            "helper",
-            name,
-            False,
-            f"{level} forbids them to this user",
-            "sudo sysctl kernel.perf_event_paranoid=2",
-        )
+        why = f"{level} forbids them to this user"
+        return Finding("helper", name, False, why, "sudo sysctl kernel.perf_event_paranoid=2")
     return Finding("helper", name, True, ", ".join(units))

@@ -53,7 +53,6 @@ USER_PROCESS = 7
 
 @dataclass(frozen=True)
 class _Counters:
-    at_s: float
     busy: int
     steal: int
     ticks: int
@@ -107,7 +106,7 @@ def _counters(root: Path) -> _Counters:
         if name in ("pswpin", "pswpout"):
             swapped += int(value)
     busy = sum(ticks) - ticks[3] - ticks[4] - ticks[7]
-    return _Counters(time.monotonic(), busy, ticks[7], sum(ticks), swapped)
+    return _Counters(busy, ticks[7], sum(ticks), swapped)
 
 
 def _text(path: Path) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from pentathlon.machine.errors import TargetError, TargetUnavailable
 
 
 @dataclass(frozen=True)
@@ -22,3 +25,13 @@ class Finding:
     works: bool
     detail: str
     remedy: str | None = None
+
+
+def tried(group: str, name: str, look: Callable[[], str]) -> Finding:
+    """What works, with the text that `look` returns, or else why it raises a `TargetError`."""
+    try:
+        return Finding(group, name, True, look())
+    except TargetUnavailable as error:
+        return Finding(group, name, False, error.reason, error.remedy)
+    except TargetError as error:
+        return Finding(group, name, False, str(error))
