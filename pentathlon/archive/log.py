@@ -213,13 +213,6 @@ def _free(path: Path) -> bool:
     )
 
 
-def is_archive(text: str) -> bool:
-    """Whether an argument names an archive and not a result."""
-    if "://" not in text:
-        return Folder(Path(text)).size(HEAD) is not None
-    return True
-
-
 def stamp() -> str:
     """A name that no other writer makes; names sort by time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"

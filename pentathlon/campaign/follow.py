@@ -13,7 +13,7 @@ from pentathlon.procedure.state import RunState
 from pentathlon.safeio.checksum import SealError, unsealed
 from pentathlon.store.directory import PLAN, read_plan
 from pentathlon.store.files import open_regular
-from pentathlon.store.journal import JOURNAL, is_locked
+from pentathlon.store.journal import JOURNAL
 from pentathlon.store.problems import StoreError
 
 PART = 4 << 20
@@ -31,7 +31,6 @@ class Follower:
         self.directory = directory
         self.heard = heard
         self.state: RunState | None = None
-        self.last: Record | None = None
         self.time = time.time()
         """When the last record was written, by the experimenter's wall clock."""
         self._place = 0
@@ -77,7 +76,6 @@ class Follower:
             raise StoreError(
                 f"{self.directory / JOURNAL}: a record does not fit the plan beside it: {error}"
             ) from error
-        self.last = record
         if self.heard is not None:
             self.heard(record)
         return True
@@ -86,11 +84,6 @@ class Follower:
     def done(self) -> bool:
         """Whether everything that the plan needs is measured or has failed for good."""
         return self.state is not None and self.state.ended and not self.state.pending()
-
-    @property
-    def running(self) -> bool:
-        """Whether somebody writes it."""
-        return is_locked(self.directory)
 
     def steps(self) -> tuple[int, int]:
         """Steps that are done, well or not, and those that are needed."""

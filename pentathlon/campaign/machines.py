@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
-from pentathlon.safeio.reading import ReadError, TomlError, parse_toml, read_text
+from pentathlon.safeio.reading import ReadError, parse_toml, read_text
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
 from pentathlon.study.problems import Problem, StudyError
@@ -140,8 +140,6 @@ def load_machines(file: Path) -> LoadedMachines:
         text = read_text(file, MOST_BYTES)
         found = Machines.model_validate(parse_toml(text))
     except ReadError as error:
-        raise StudyError(file, [Problem((), str(error), error.line)]) from error
-    except TomlError as error:
         raise StudyError(file, [Problem((), str(error), error.line)]) from error
     except ValidationError as error:
         problems = [translate(detail) for detail in error.errors()]

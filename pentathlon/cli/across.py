@@ -31,7 +31,6 @@ from pentathlon.tables.sheet import Sheet
 
 MOST_ROWS = 20
 LOUD = (Verdict.INVALID, Verdict.UNSTABLE)
-AS_PLANNED = Judging()
 
 
 def is_result(text: str) -> bool:
@@ -63,7 +62,7 @@ def compare_directories(
     system: Path,
     baseline_name: str | None,
     name: str | None,
-    rules: Judging = AS_PLANNED,
+    rules: Judging,
 ) -> list[Across]:
     """Every pair of systems that is meant; all common ones where none is named.
 

@@ -149,11 +149,7 @@ def _boot_seconds(result: Result, samples: pl.DataFrame) -> float:
 
 
 def _table(advice: list[Advice], title: str, half_width_percent: float, boot: float) -> None:
-    table = Sheet(
-        title=title,
-        title_style="bold",
-        header_style="dim",
-    )
+    table = Sheet(title=title, title_style="bold", header_style="dim")
     table.add_column("workload", overflow="fold")
     for name in ("iterations", "processes", "boots of each", "expected ±%", "time in one boot"):
         table.add_column(name, justify="right")

@@ -90,8 +90,7 @@ def list_command(archive: str, where: str | None, *, as_json: bool) -> None:
     table = Sheet(header_style="dim")
     names = ["result", "started (UTC)", "study", "machine", "systems", "name"]
     branches = any(one.row["branch"] for one in found)
-    for name in [*names, "branch"] if branches else names:
-        table.add_column(name, overflow="fold")
+    table.add_columns(*([*names, "branch"] if branches else names), overflow="fold")
     for one in found:
         table.add_row(
             one.result[:12],

@@ -6,11 +6,16 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pentathlon.cli.commands.existing import is_url
 from pentathlon.cli.exits import InputError
 from pentathlon.cli.screen import err
 from pentathlon.safeio.escaping import one_line
+
+if TYPE_CHECKING:
+    from pentathlon.archive.log import Archive
+    from pentathlon.archive.reading import Held
 
 HEAD = "archive.json"
 MOST_NAMED = 3
@@ -76,12 +81,20 @@ def some(path: Path | None, where: str | None, most: int) -> Iterator[list[Path 
     from pentathlon.archive.log import open_archive  # noqa: PLC0415
 
     archive = open_archive(text_of(path))
-    found = reading.one_of(archive, where, most)
+    with directories(archive, reading.one_of(archive, where, most)) as found:
+        yield [*found]
+
+
+@contextmanager
+def directories(archive: Archive, found: Sequence[Held]) -> Iterator[list[Path]]:
+    """Results of an archive as directories for a while."""
+    from pentathlon.archive import reading  # noqa: PLC0415  loads polars
+
     with tempfile.TemporaryDirectory(prefix="pentathlon-") as scratch:
-        directories: list[Path | None] = []
+        made = []
         for one in found:
             # The name of the directory that it came from stands in reports.
             out = Path(scratch) / one.result[:12] / Path(one.name).name
             reading.take(archive, one, out)
-            directories.append(out)
-        yield directories
+            made.append(out)
+        yield made

@@ -104,14 +104,10 @@ def _keep(result: Result) -> None:
 
 def _show(made: Calibration) -> None:
     """The floors, the largest first, and the rate of false alarms."""
-    table = Sheet(
-        title=f"Noise floor of this machine ({made.layer})",
-        title_style="bold",
-        header_style="dim",
-    )
+    title = f"Noise floor of this machine ({made.layer})"
+    table = Sheet(title=title, title_style="bold", header_style="dim")
     table.add_column("metric", overflow="fold")
-    for name in ("difference %", "interval", "floor %"):
-        table.add_column(name, justify="right")
+    table.add_columns("difference %", "interval", "floor %", justify="right")
     ordered = sorted(made.floors, key=lambda one: -one.floor_percent)
     for one in ordered[:LARGEST]:
         table.add_row(

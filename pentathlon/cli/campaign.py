@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import typer
@@ -15,14 +16,14 @@ from pentathlon.campaign.directory import Campaign, load_campaign, make_campaign
 from pentathlon.campaign.follow import Follower
 from pentathlon.campaign.machines import LoadedMachines, load_machines
 from pentathlon.campaign.workers import Worker, ask_to_stop, last_words, writer
-from pentathlon.cli.campaign_view import Line, show_lines, view
+from pentathlon.cli.campaign_view import CampaignView, Line, show_lines
 from pentathlon.cli.commands.campaign import Engine
 from pentathlon.cli.consent import Consent
 from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals
 from pentathlon.cli.screen import err, out, write_json
 from pentathlon.cli.setup import targets_of
 from pentathlon.protocol import agent
-from pentathlon.safeio.reading import ReadError, TomlError, parse_toml, read_text
+from pentathlon.safeio.reading import ReadError, parse_toml, read_text
 from pentathlon.store.directory import RESULTS
 from pentathlon.store.journal import Lock
 from pentathlon.study.catalog import parse_catalog
@@ -86,7 +87,7 @@ def resume(campaign: Path, *, no_report: bool) -> None:
 def status(campaign: Path, *, as_json: bool) -> None:
     lines = _lines(load_campaign(campaign))
     if as_json:
-        write_json(json.dumps([line.document() for line in lines], indent=1))
+        write_json(json.dumps([asdict(line) for line in lines], indent=1))
     else:
         show_lines(lines, out)
     raise typer.Exit(Exit.OK if all(line.done for line in lines) else Exit.UNFINISHED)
@@ -119,7 +120,7 @@ def derived(study: Path, machines: LoadedMachines) -> tuple[str, dict[str, str]]
     try:
         text = read_text(study, MOST_BYTES)
         document = parse_toml(text)
-    except (ReadError, TomlError) as error:
+    except ReadError as error:
         raise StudyError(study, [Problem((), str(error), error.line)]) from error
     studies: dict[str, str] = {}
     for place, machine in enumerate(machines.machines):
@@ -187,7 +188,7 @@ def _measure(campaign: Campaign) -> None:
         campaign_slurm.measure(campaign)
         return
     workers: dict[str, Worker] = {}
-    with StopSignals() as signals, view(campaign) as shown:
+    with StopSignals() as signals, CampaignView(campaign) as shown:
         try:
             for name in campaign.machines:
                 follower = shown.follow(name, campaign.result(name))

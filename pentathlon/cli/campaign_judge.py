@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pentathlon.campaign.directory import FILE, Campaign, load_campaign
-from pentathlon.cli.exits import InputError
+from pentathlon.cli.exits import InputError, of_input
 from pentathlon.cli.screen import err, out, write_json
 from pentathlon.evaluate.fleet.judge import NoFleet, judge
 from pentathlon.evaluate.fleet.model import Fleet
@@ -18,7 +18,8 @@ JSON = "fleet.json"
 
 
 def compare(results: list[Path], *, full: bool, html: Path | None, as_json: bool) -> None:
-    fleet = _judged(results_of(results), _unmeasured(results))
+    with of_input(NoFleet):
+        fleet = judge(results_of(results), _unmeasured(results))
     if html is not None:
         page.write(fleet, html)
         err.print(f"page: {html}", soft_wrap=True)
@@ -81,10 +82,3 @@ def _of_campaign(campaign: Campaign) -> dict[str, Result]:
 def _unmeasured(paths: list[Path]) -> list[str]:
     campaigns = [load_campaign(path) for path in paths if (path / FILE).is_file()]
     return [name for one in campaigns for name in one.machines if not one.begun(name)]
-
-
-def _judged(results: dict[str, Result], unmeasured: list[str]) -> Fleet:
-    try:
-        return judge(results, unmeasured)
-    except NoFleet as error:
-        raise InputError(str(error)) from error

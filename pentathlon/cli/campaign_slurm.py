@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
 
-from pentathlon import __version__
 from pentathlon.campaign.directory import CANCELLED, MACHINES, Campaign, load_campaign
 from pentathlon.campaign.machines import LoadedMachines, Machine, Slurm, load_machines
 from pentathlon.campaign.slurm import client, setup
 from pentathlon.campaign.slurm.chain import Chain
 from pentathlon.campaign.slurm.jobs import Jobs
 from pentathlon.cli import session
-from pentathlon.cli.campaign_view import CampaignView, view
+from pentathlon.cli.campaign_view import CampaignView
 from pentathlon.cli.exits import InputError, Interrupted, StopSignals
 from pentathlon.cli.progress import listener
-from pentathlon.cli.screen import err, out
+from pentathlon.cli.screen import caution, err, out
 from pentathlon.cli.setup import Ready, claim, prepare, targets_of
 from pentathlon.machine.claims import Claims
-from pentathlon.procedure.records import RunStart
 from pentathlon.protocol import agent
 from pentathlon.safeio.suggestion import did_you_mean
-from pentathlon.store.directory import STUDY, fill_directory, make_directory
+from pentathlon.store.directory import STUDY, make_directory
 from pentathlon.store.journal import Lock, is_locked
 from pentathlon.store.query import load_result
 from pentathlon.study.catalog import Catalog, parse_catalog
@@ -74,7 +71,7 @@ def measure(campaign: Campaign) -> None:
     jobs = Jobs(campaign)
     chains = {one.name: Chain(campaign, one, machines.slurm, jobs) for one in machines.machines}
     try:
-        with StopSignals(), view(campaign) as shown:
+        with StopSignals(), CampaignView(campaign) as shown:
             for name in chains:
                 shown.follow(name, campaign.result(name))
             _follow(chains, jobs, shown, machines.slurm.poll_s)
@@ -156,18 +153,10 @@ def _begin(campaign: Campaign, machine: Machine, slurm: Slurm, catalog: Catalog)
     )
     directory = make_directory(campaign.result(machine.name), loaded.study.name)
     limit = loaded.study.procedure.cpu_latency_us
-    first = RunStart(
-        plan_hash=plan.hash(),
-        study_file=str(loaded.file),
-        study_sha256=loaded.sha256,
-        blocks=campaign.blocks,
-        version=__version__,
-        pid=os.getpid(),
-        notes=[],
-        cpu_latency_us=limit if isinstance(limit, int) else None,
-    )
+    latency_us = limit if isinstance(limit, int) else None
     with Lock(directory):
-        fill_directory(directory, loaded, plan, whole, first)
+        ready = Ready(loaded, whole, plan, {}, cpu_latency_us=latency_us)
+        session.fill(directory, ready, campaign.blocks)
 
 
 def cancel(campaign: Campaign) -> int:
@@ -183,7 +172,7 @@ def cancel(campaign: Campaign) -> int:
 
 def slurm_step(campaign: Path, machine: str, block: int, system: str) -> None:
     """Measure what is left of one boot, on the node that runs this."""
-    with Claims(waiting=_say) as claims:
+    with Claims(waiting=caution) as claims:
         found = load_campaign(campaign)
         if machine not in found.machines:
             text = f'"{machine}" is no machine of {campaign}'
@@ -199,7 +188,7 @@ def slurm_step(campaign: Path, machine: str, block: int, system: str) -> None:
             return
         ready = _ready(found, directory, system)
         for note in claim(claims, ready):
-            _say(note)
+            caution(note)
         claims.work_in(directory)
         session.go_on(directory, ready, listener(None), only=(block, system))
 
@@ -244,7 +233,7 @@ def slurm_setup(on: Path, system: list[str] | None, directory: Path | None) -> N
         )
     found = setup.files(machines, names)
     for name in setup.unrecognised(machines, names):
-        _say(
+        caution(
             f'! the helper cannot recognise the system "{name}" when it runs; state its '
             f"kernel's release (uname -r) in [slurm.system.{name}]"
         )
@@ -262,7 +251,3 @@ def slurm_setup(on: Path, system: list[str] | None, directory: Path | None) -> N
         if not name.endswith(".conf"):
             file.chmod(0o755)
         out.print(str(file), soft_wrap=True)
-
-
-def _say(sentence: str) -> None:
-    err.print(sentence, style="yellow", soft_wrap=True)

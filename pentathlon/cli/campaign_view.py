@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -58,10 +58,6 @@ class Line:
         if follower.done:
             state = "done"
         return cls(machine, state, block, blocks, done_steps, steps, follower.failures(), words)
-
-    def document(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return asdict(self)
 
 
 def show_lines(lines: list[Line], console: Console) -> None:
@@ -187,10 +183,6 @@ class CampaignView:
         elif time.monotonic() - self._heard > QUIET_S:
             self._say(self._summary())
 
-    def say(self, sentence: str) -> None:
-        """Print a sentence."""
-        self._say(sentence)
-
     def _say(self, sentence: str, *, quiet: bool = False) -> None:
         self._heard = time.monotonic()
         if self._live is None:
@@ -244,8 +236,3 @@ class CampaignView:
     def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
-
-
-def view(campaign: Campaign) -> CampaignView:
-    """The screen of a campaign."""
-    return CampaignView(campaign)

@@ -13,7 +13,7 @@ import typer
 
 from pentathlon.cli.exits import InputError
 from pentathlon.cli.planview import changes
-from pentathlon.cli.screen import err
+from pentathlon.cli.screen import caution, err
 from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.study.code import Named, rights
 from pentathlon.targets.contract import Target
@@ -54,12 +54,12 @@ class Consent:
                 f"with every right of {rights()} this study starts {named[0].text}{rest}; nobody "
                 'can be asked here, so read what "pentathlon plan" lists, and add --yes'
             )
-        _say(f"With every right of {rights()} this study starts:")
+        caution(f"With every right of {rights()} this study starts:")
         for one in named:
-            _say(f"  {one.text}")
+            caution(f"  {one.text}")
         if not self.yes:
             for line in changes(targets):
-                _say(f"It changes {line}")
+                caution(f"It changes {line}")
             typer.confirm("Go on?", abort=True, err=True)
         self.given = True
         remember(named)
@@ -76,7 +76,7 @@ class Consent:
         if not found or self.yes or self.given or not in_terminal():
             return
         for line in found:
-            _say(f"This study changes {line}")
+            caution(f"This study changes {line}")
         typer.confirm("Go on?", abort=True, err=True)
         self.given = True
 
@@ -112,7 +112,3 @@ def _agreed() -> Path:
 def in_terminal() -> bool:
     """Whether there is somebody to ask."""
     return sys.stdin.isatty() and err.is_terminal
-
-
-def _say(sentence: str) -> None:
-    err.print(sentence, style="yellow", soft_wrap=True)

@@ -96,6 +96,19 @@ def domain_errors() -> Iterator[None]:
         raise stop(f"{text}\nSet {TRACEBACK}=1 to see where.", Exit.INTERNAL) from error
 
 
+@contextmanager
+def of_input(*kinds: type[Exception]) -> Iterator[None]:
+    """Take errors of these kinds for ones of what the user gave: each text is one sentence.
+
+    Raises:
+        InputError: with that text.
+    """
+    try:
+        yield
+    except kinds as error:
+        raise InputError(str(error)) from error
+
+
 def stop(text: str, code: Exit) -> typer.Exit:
     """Print an error to standard error; returns what ends the command, to be raised."""
     first, *rest = text.splitlines() or [""]

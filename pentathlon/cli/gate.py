@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -113,9 +112,7 @@ class _Pool:
 
         archive = open_archive(self.archive)
         one = reading.some(archive, self.where)[-1]
-        with tempfile.TemporaryDirectory(prefix="pentathlon-") as scratch:
-            out = Path(scratch) / Path(one.name).name
-            reading.take(archive, one, out)
+        with archived.directories(archive, [one]) as [out]:
             err.print(f"judged: {one_line(one.label)}", soft_wrap=True)
             yield out
 
@@ -244,8 +241,8 @@ def _judge(found: Result, choices: Choices) -> Gate:
 
 
 def _show(found: Gate) -> None:
-    from pentathlon.cli.gate_formats import further_words, why  # noqa: PLC0415
-    from pentathlon.evaluate.display import interval_text, percent_text, signed_percent  # noqa: PLC0415
+    from pentathlon.cli.gate_formats import further_words, grave, interval, why  # noqa: PLC0415
+    from pentathlon.evaluate.display import percent_text, signed_percent  # noqa: PLC0415
     from pentathlon.evaluate.posthoc import words as post_hoc_words  # noqa: PLC0415
     from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
     from pentathlon.report.answer import sentence  # noqa: PLC0415
@@ -265,11 +262,9 @@ def _show(found: Gate) -> None:
         out.print(line, soft_wrap=True)
     if marked := post_hoc_words(found.post_hoc):
         out.print(Text(marked, style="bold magenta"), soft_wrap=True)
-    bad = [row for row in found.rows if row.outcome is not Outcome.PASS]
+    bad = grave(found)
     if not bad:
         return
-    order = list(Outcome)
-    bad.sort(key=lambda row: (order.index(row.outcome), row.percent or 0.0))
     table = Sheet(under=("why",), header_style="bold dim")
     reasons = ("why",) if any(map(why, bad)) else ()
     for name in ("outcome", "system", "metric", "speed %", "interval", *reasons):
@@ -281,15 +276,12 @@ def _show(found: Gate) -> None:
     for group in groups[:MOST_ROWS]:
         row = group[0]
         more = f" and {len(group) - 1} more" if len(group) > 1 else ""
-        interval = ""
-        if row.low_percent is not None and row.high_percent is not None:
-            interval = interval_text(row.low_percent, row.high_percent)
         table.add_row(
             row.outcome.value,
             row.system,
             Text(breakable(row.key) + more),
             "" if row.percent is None else signed_percent(row.percent),
-            Text(interval),
+            Text(interval(row)),
             *(Text(why(row)) for _ in reasons),
         )
     out.print(table)

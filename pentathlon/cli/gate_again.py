@@ -20,7 +20,7 @@ from pentathlon.cli.exits import InputError
 from pentathlon.cli.gate_within import Choices, answered, narrowed, post_hoc, within
 from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
-from pentathlon.cli.screen import err
+from pentathlon.cli.screen import caution, err
 from pentathlon.cli.setup import Ready, claim, get_ready
 from pentathlon.machine.claims import Claims
 from pentathlon.safeio.checksum import SealError, sealed, unsealed
@@ -260,10 +260,10 @@ def _measured(found: Result, number: int, run: dict[str, Any], *, yes: bool) -> 
         again = load_result(directory)
         if not again.unfinished:
             return again, False
-        with Claims(waiting=_say) as claims:
+        with Claims(waiting=caution) as claims:
             ready = get_ready_again(again, consent)
             for note in claim(claims, ready):
-                _say(note)
+                caution(note)
             claims.work_in(directory)
             session.go_on(directory, ready, listener(None))
         return session.finished_result(directory), True
@@ -276,7 +276,7 @@ def _measured(found: Result, number: int, run: dict[str, Any], *, yes: bool) -> 
     what = count_text(len(run["workloads"]), "workload")
     err.print(f"not known well enough: measuring {what} again, "
               f"{count_text(run['blocks'], 'block')}", soft_wrap=True)  # fmt: skip
-    with Claims(waiting=_say) as claims:
+    with Claims(waiting=caution) as claims:
         ready = get_ready(file, None, with_pilot=False, claims=claims, allow=consent)
         _same(found, ready)
         planview.show(err, ready)
@@ -348,7 +348,3 @@ def _record(found: Result, choices: Choices) -> _Record:
 def _keep(found: Result, record: _Record) -> None:
     (found.path / FOLDER).mkdir(exist_ok=True)
     write_whole(found.path / FOLDER / RECORD, sealed({"format": FORMAT, **asdict(record)}))
-
-
-def _say(sentence: str) -> None:
-    err.print(sentence, style="yellow", soft_wrap=True)

@@ -40,7 +40,7 @@ def junit(found: Gate) -> str:
         kind = kinds.get(row.outcome)
         if kind is None:
             lines.append(
-                f"{name}><system-out>{escape(_clean(_words(row)))}</system-out></testcase>"
+                f"{name}><system-out>{escape(one_line(_words(row)))}</system-out></testcase>"
             )
         else:
             lines.append(f"{name}><{kind} message={_attribute(_words(row))}/></testcase>")
@@ -55,7 +55,7 @@ def github(found: Gate) -> str:
         Outcome.INCONCLUSIVE: "warning",
     }
     lines = []
-    for row in _grave(found)[:MOST_ROWS]:
+    for row in grave(found)[:MOST_ROWS]:
         title = _property(f"{row.outcome.value}: {row.system}")
         level = levels.get(row.outcome, "error")
         lines.append(f"::{level} title={title}::{_data(f'{row.key}: {_words(row)}')}")
@@ -67,13 +67,13 @@ def markdown(found: Gate) -> str:
     """A comment for a merge request, which replaces the one from before by its first line."""
     lines = [MARK, f"### {found.outcome.value.capitalize()}", "", _cell(_head(found)), ""]
     lines += [text for line in further_words(found) for text in (_cell(line), "")]
-    bad = _grave(found)
+    bad = grave(found)
     if bad:
         lines += ["| outcome | system | metric | speed % | interval | why |",
                   "|---|---|---|---:|---:|---|"]  # fmt: skip
         for row in bad[:MOST_ROWS]:
             percent = "" if row.percent is None else signed_percent(row.percent)
-            cells = (row.outcome.value, row.system, row.key, percent, _interval(row), why(row))
+            cells = (row.outcome.value, row.system, row.key, percent, interval(row), why(row))
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
         if len(bad) > MOST_ROWS:
             lines += ["", f"and {len(bad) - MOST_ROWS} more"]
@@ -103,7 +103,8 @@ def further_words(found: Gate) -> list[str]:
     return [one_line(line) for line in lines]
 
 
-def _grave(found: Gate) -> list[GateRow]:
+def grave(found: Gate) -> list[GateRow]:
+    """The rows that do not pass, the gravest first."""
     order = list(Outcome)
     bad = [row for row in found.rows if row.outcome is not Outcome.PASS]
     return sorted(bad, key=lambda row: (order.index(row.outcome), row.percent or 0.0))
@@ -120,7 +121,7 @@ def _head(found: Gate) -> str:
 def _words(row: GateRow) -> str:
     if row.percent is None:
         return row.words
-    return f"speed {signed_percent(row.percent)} % {_interval(row)}: {row.words}"
+    return f"speed {signed_percent(row.percent)} % {interval(row)}: {row.words}"
 
 
 def why(row: GateRow) -> str:
@@ -128,22 +129,19 @@ def why(row: GateRow) -> str:
     return "" if row.words == row.outcome.value else row.words
 
 
-def _interval(row: GateRow) -> str:
+def interval(row: GateRow) -> str:
+    """The interval of a row; "" where it has none."""
     if row.low_percent is None or row.high_percent is None:
         return ""
     return interval_text(row.low_percent, row.high_percent)
 
 
-def _clean(text: str) -> str:
-    return one_line(text)
-
-
 def _attribute(text: str) -> str:
-    return quoteattr(_clean(text))
+    return quoteattr(one_line(text))
 
 
 def _data(text: str) -> str:
-    return _clean(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return one_line(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
@@ -151,5 +149,5 @@ def _property(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    safe = escape(_clean(text))
+    safe = escape(one_line(text))
     return "".join(f"\\{sign}" if sign in "|`*_[]\\" else sign for sign in safe)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pentathlon.cli.exits import InputError
+from pentathlon.cli.exits import InputError, of_input
 from pentathlon.store.query import Result
 from pentathlon.study.check import check_judgement
 
@@ -92,7 +92,5 @@ def _weights(texts: Sequence[str]) -> dict[str, float]:
 def _only(result: Result, patterns: Sequence[str]) -> Callable[[str], bool]:
     from pentathlon.analysis.judged import choosing  # noqa: PLC0415
 
-    try:
+    with of_input(ValueError):
         return choosing(result, patterns, "--only")
-    except ValueError as error:
-        raise InputError(str(error)) from error

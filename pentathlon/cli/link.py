@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import typer
 
-from pentathlon.cli.exits import InputError
+from pentathlon.cli.exits import of_input
 from pentathlon.cli.link_run import way_text
 from pentathlon.cli.screen import err, out
 from pentathlon.protocol import agent
@@ -28,18 +28,15 @@ def profiles(*, as_json: bool) -> None:
         out.print_json(data=rows)
         return
     table = Sheet()
-    for heading in ("profile", "", "up", "down"):
-        table.add_column(heading)
+    table.add_columns("profile", "", "up", "down")
     for profile in found:
         table.add_row(profile.name, profile.title, *(way_text(profile.way(d)) for d in DIRECTIONS))
     out.print(table)
 
 
 def calibrate(profile: str, *, seed: int, engine: EngineName, attempts: int, as_json: bool) -> None:
-    try:
+    with of_input(ProfileError):
         chosen = [load_profile(name) for name in (names() if profile == "all" else [profile])]
-    except ProfileError as error:
-        raise InputError(str(error)) from error
     refused = False
     found: list[JsonObject] = []
     for one in chosen:

@@ -6,7 +6,7 @@ import time
 
 import typer
 
-from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals
+from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, of_input
 from pentathlon.cli.screen import err, out, seconds
 from pentathlon.protocol import agent
 from pentathlon.protocol.events import JsonObject
@@ -36,11 +36,9 @@ def run(
     with StopSignals():
         if duration is not None and not duration > 0:
             raise InputError(f"--seconds is {duration:g}, it must be more than 0")
-        try:
+        with of_input(ProfileError, EndError):
             chosen = load_profile(profile)
             link = open_between(agent.locate(), chosen, [first, second], seed=seed)
-        except (ProfileError, EndError) as error:
-            raise InputError(str(error)) from error
         with link:
             _announce(link, duration)
             stopped = _wait(link, duration)

@@ -46,8 +46,7 @@ def catalog(workload: str | None, *, as_json: bool, packs: bool) -> None:
         _workload(chosen)
     else:
         table = Sheet(under=("source", "metrics"), header_style="dim")
-        for name in ("workload", "title", "metrics", "source"):
-            table.add_column(name, overflow="fold")
+        table.add_columns("workload", "title", "metrics", "source", overflow="fold")
         for one in known.workloads:
             units = ", ".join(f"{i.id} ({i.unit})" for i in one.metrics)
             mark = " (tests only)" if one.test_only else ""
@@ -74,8 +73,7 @@ def _workload(one: Workload) -> None:
         out.print()
         out.print(table)
     table = Sheet(title="Metrics")
-    for name in ("name", "unit", "better", "meaning"):
-        table.add_column(name, header_style="dim")
+    table.add_columns("name", "unit", "better", "meaning", header_style="dim")
     for i in one.metrics:
         table.add_row(*map(Text, (i.id, i.unit, i.direction, i.title)))
     out.print()

@@ -59,8 +59,7 @@ def _write(trial: KeptTrial, form: Format, path: Path) -> None:
 
 def _listed(trials: list[KeptTrial]) -> Table:
     table = Sheet()
-    for title in ("trial", "system", "block", "case", "flow"):
-        table.add_column(title, overflow="fold")
+    table.add_columns("trial", "system", "block", "case", "flow", overflow="fold")
     for title in ("sent", "came", "foreign", "late p99", "gaps off", "sizes off", "bound"):
         table.add_column(title, justify="right", no_wrap=not title.endswith(" off"))
     table.add_column("jitter", no_wrap=True)

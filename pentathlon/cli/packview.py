@@ -28,8 +28,7 @@ def show(name: str | None) -> None:
         _one(found)
         return
     table = Sheet(header_style="dim")
-    for column in ("pack", "measures", "programs here"):
-        table.add_column(column, overflow="fold")
+    table.add_columns("pack", "measures", "programs here", overflow="fold")
     for each in packs.names():
         found = packs.find(each)
         if found is not None:

@@ -50,19 +50,13 @@ def show(console: Console, ready: Ready) -> None:
     console.print(_facts(ready, estimates))
 
 
-def _table(title: str, *, show_header: bool = True) -> Table:
-    return Sheet(
-        title=title,
-        title_style="bold",
-        show_header=show_header,
-        header_style="dim",
-    )
+def _table(title: str, *, show_header: bool = True) -> Sheet:
+    return Sheet(title=title, title_style="bold", show_header=show_header, header_style="dim")
 
 
 def _systems(plan: Plan, targets: Mapping[str, Target], estimates: Estimates | None) -> Table:
     table = _table("Systems")
-    for name in ("system", "target", "layer", "CPUs", "settings"):
-        table.add_column(name, overflow="fold")
+    table.add_columns("system", "target", "layer", "CPUs", "settings", overflow="fold")
     if estimates is not None:
         table.add_column(noun(plan.study.systems), justify="right")
         table.add_column("workloads", justify="right")
@@ -102,12 +96,8 @@ def _systems(plan: Plan, targets: Mapping[str, Target], estimates: Estimates | N
 
 def _workloads(plan: Plan, estimates: Estimates | None) -> RenderableType:
     start = noun(plan.study.systems)
-    table = Sheet(
-        title=f"Workloads in every {start}",
-        title_style="bold",
-    )
-    for name in ("workload", "suite", "repeats", "batch"):
-        table.add_column(name)
+    table = Sheet(title=f"Workloads in every {start}", title_style="bold")
+    table.add_columns("workload", "suite", "repeats", "batch")
     if estimates is not None:
         table.add_column(f"time in one {start}", justify="right")
     steps = next(iter(plan.steps.values()))
@@ -146,8 +136,7 @@ def _range(times: list[float]) -> str:
 
 def _preparation(plan: Plan) -> RenderableType:
     table = _table("Before a system is measured")
-    for name in ("step", "when", "systems"):
-        table.add_column(name, overflow="fold")
+    table.add_columns("step", "when", "systems", overflow="fold")
     rows: dict[tuple[str, str], list[str]] = {}
     kinds = {system.name: system.target for system in plan.study.systems}
     installs = plan.study.procedure.installs
@@ -181,11 +170,7 @@ def _design(design: Design) -> RenderableType:
 
 
 def _order(plan: Plan, catalog: Catalog, apart: str | None) -> RenderableType:
-    table = Sheet(
-        title=f"Order (seed {plan.study.seed})",
-        title_style="bold",
-        show_header=False,
-    )
+    table = _table(f"Order (seed {plan.study.seed})", show_header=False)
     table.add_column(style="dim")
     table.add_column()
     installs = plan.study.procedure.installs

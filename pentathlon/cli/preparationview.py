@@ -13,8 +13,7 @@ from pentathlon.tables.sheet import Sheet
 def table(result: Result) -> Table:
     """One row for each step of each system."""
     found = Sheet(title="Before the measurement")
-    for name in ("system", "step", "how it went"):
-        found.add_column(name, header_style="dim", overflow="fold")
+    found.add_columns("system", "step", "how it went", header_style="dim", overflow="fold")
     for one in find_prepared(result.plan, result.state):
         found.add_row(
             one.system, one.step, Text(one.words, style="yellow" if one.troubled else "default")

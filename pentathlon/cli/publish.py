@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from pentathlon.cli import unfinished
-from pentathlon.cli.exits import Exit, InputError
+from pentathlon.cli.exits import Exit, InputError, of_input
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out
 from pentathlon.safeio.escaping import one_line
@@ -39,10 +39,8 @@ def publish(
     target = directory or found.path.with_name(f"{found.path.resolve().name}-crate")
     unfinished.say(found.unfinished, err)
     published = Published(tuple(authors or ()), license_, _date(date), organisation)
-    try:
+    with of_input(CrateError):
         files = crate.publish(found, evaluate(found), target, published)
-    except CrateError as error:
-        raise InputError(str(error)) from error
     for file in files:
         out.print(str(file), soft_wrap=True)
     if not license_:
@@ -55,10 +53,8 @@ def _check(crate: Path | None) -> None:
 
     if crate is None:
         raise InputError("name the crate that --check looks at")
-    try:
+    with of_input(CrateError):
         done = work(crate)
-    except CrateError as error:
-        raise InputError(str(error)) from error
     for problem in done.problems:
         out.print(one_line(problem), soft_wrap=True)
     if done.problems:

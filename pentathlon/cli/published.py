@@ -35,8 +35,7 @@ def list_command(study: str | None, *, as_json: bool) -> None:
         facts = one.facts
         out.print(Text(f"{one.id}: {facts.authors}, {facts.title}, {facts.published_in}"))
         table = Sheet(header_style="dim")
-        for name in ("  table", "printed as", "kind", "about"):
-            table.add_column(name)
+        table.add_columns("  table", "printed as", "kind", "about")
         table.add_column("rows", justify="right")
         for each in one.tables:
             cells = (f"  {each.id}", each.printed_as, each.kind, each.title)

@@ -152,8 +152,7 @@ def _systems(result: Result) -> Table:
     measured = samples.filter(pl.col("counted") & (pl.col("phase") == "measure"))
     plan = result.plan_table()
     table = Sheet(title="Systems")
-    for name in ("system", "layer", "kernel", "CPU"):
-        table.add_column(name, header_style="dim", overflow="fold")
+    table.add_columns("system", "layer", "kernel", "CPU", header_style="dim", overflow="fold")
     started = plural(noun(result.study.systems))
     for name in (started, "steps", "samples", "not counted"):
         table.add_column(name, header_style="dim", justify="right")

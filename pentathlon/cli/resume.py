@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pentathlon.cli.exits import InputError
-from pentathlon.cli.setup import Allow, Ready, UnavailableSystem, prepare, targets_of
+from pentathlon.cli.setup import Allow, Ready, UnavailableSystem, plan_of, prepare, targets_of
 from pentathlon.machine.cpu_latency import lack
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.procedure.pairing import choose
@@ -17,7 +17,7 @@ from pentathlon.study.catalog import parse_catalog
 from pentathlon.study.code import named
 from pentathlon.study.commands.entries import extended
 from pentathlon.study.load import load_study
-from pentathlon.study.plan import Plan, make_plan
+from pentathlon.study.plan import Plan
 from pentathlon.study.traces import kept
 
 
@@ -71,15 +71,7 @@ def get_ready_again(result: Result, allow: Allow) -> Ready:
         raise TargetUnavailable(error.text, error.cause.remedy) from error
     descriptions = {name: target.describe() for name, target in targets.items()}
     chosen = choose(loaded.study.procedure.pairing, targets)
-    plan = make_plan(
-        loaded.study,
-        catalog,
-        descriptions,
-        start.blocks,
-        loaded.supplies,
-        pairing=chosen.pairing,
-        turns_up_to_bytes=chosen.turns_up_to_bytes,
-    )
+    plan = plan_of(loaded, catalog, descriptions, start.blocks, chosen)
     if plan.hash() != old.hash():
         raise InputError(_difference(old, plan, file, result.path))
     limit = start.cpu_latency_us

@@ -13,7 +13,7 @@ from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals
 from pentathlon.cli.heartbeat import Heartbeat
 from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
-from pentathlon.cli.screen import err, out
+from pentathlon.cli.screen import caution, err, out
 from pentathlon.cli.setup import claim, get_ready
 from pentathlon.machine.claims import Claims
 from pentathlon.store.directory import RESULTS
@@ -34,7 +34,7 @@ def run(
     yes: bool,
 ) -> None:
     consent = Consent(yes)
-    with Claims(waiting=_say if wait else None) as claims:
+    with Claims(waiting=caution if wait else None) as claims:
         if resume:
             if blocks is not None or out_directory is not None or limit is not None:
                 raise InputError(
@@ -46,7 +46,7 @@ def run(
                 pass  # Another run that writes here is the nearer reason than the CPUs that it has.
             ready = get_ready_again(result, consent)
             for note in claim(claims, ready):
-                _say(note)
+                caution(note)
             claims.work_in(directory)
             err.print(f"resumed: {directory} (plan {ready.plan.hash()[:12]})", soft_wrap=True)
             session.go_on(directory, ready, listener(None))
@@ -89,14 +89,10 @@ def _limit_s(limit: str | None, blocks: int | None, *, no_pilot: bool) -> float 
     return timelimit.seconds_of(limit)
 
 
-def _say(sentence: str) -> None:
-    err.print(sentence, style="yellow", soft_wrap=True)
-
-
 def _finish(directory: Path, *, report: bool) -> None:
     """Make the tables and the report. Nothing more is measured, so nothing is lost by a stop."""
     try:
-        with StopSignals(), Heartbeat(lambda: _say("the tables and the report are being made")):
+        with StopSignals(), Heartbeat(lambda: caution("the tables and the report are being made")):
             _conclude(directory, report=report)
     except (Interrupted, KeyboardInterrupt) as error:
         raise Interrupted(

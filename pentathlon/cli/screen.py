@@ -75,6 +75,11 @@ def silence(stream: IO[str]) -> None:
         os.close(nowhere)
 
 
+def caution(sentence: str) -> None:
+    """Print a sentence that the reader should not miss, beside the results."""
+    err.print(sentence, style="yellow", soft_wrap=True)
+
+
 def document(data: Any) -> str:
     """A JSON document as standard output can take it: characters that its encoding lacks are
     escaped, which loses nothing (RFC 8259, section 7)."""

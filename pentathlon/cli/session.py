@@ -66,6 +66,20 @@ def start(
         known(default_state_dir())  # What is damaged is reported before anything is made.
     directory = make_directory(out, ready.plan.study.name)
     claims.work_in(directory)
+    with Lock(directory):
+        fill(directory, ready, blocks)
+        if calibrated:
+            copy_to_result(default_state_dir(), directory)
+        _run(directory, ready, listen, None if also is None else also(directory))
+    return directory
+
+
+def fill(directory: Path, ready: Ready, blocks: int | None) -> None:
+    """Write what a run begins with; its lock is held.
+
+    Raises:
+        StoreError: the directory cannot be written.
+    """
     first = RunStart(
         plan_hash=ready.plan.hash(),
         study_file=str(ready.loaded.file),
@@ -76,12 +90,7 @@ def start(
         notes=ready.notes,
         cpu_latency_us=ready.cpu_latency_us,
     )
-    with Lock(directory):
-        fill_directory(directory, ready.loaded, ready.plan, ready.catalog, first)
-        if calibrated:
-            copy_to_result(default_state_dir(), directory)
-        _run(directory, ready, listen, None if also is None else also(directory))
-    return directory
+    fill_directory(directory, ready.loaded, ready.plan, ready.catalog, first)
 
 
 def go_on(

@@ -15,7 +15,6 @@ from pentathlon.cli.system_report import named
 from pentathlon.machine.choices import Choice
 from pentathlon.safeio.suggestion import listing
 from pentathlon.study import dependence
-from pentathlon.study.commands.command_line import WordError
 from pentathlon.study.factorial.expand import keys_of
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import Kind
@@ -27,10 +26,7 @@ def settings(on: str | None, formats: str) -> None:
     on = on or registry.names()[0]
     if formats not in FORMATS:
         raise InputError(f'--format is "{formats}"; use {listing(FORMATS)}')
-    try:
-        one = named(on)
-    except WordError as error:
-        raise InputError(str(error)) from error
+    one = named(on)
     kind = one.kind
     found = kind.look().settings(one) if kind.settings else []
     keys = keys_of(kind)

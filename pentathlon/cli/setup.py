@@ -6,10 +6,10 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from rich.text import Text
 
@@ -25,7 +25,7 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import damaged, default_state_dir, leftovers
 from pentathlon.machine.whole_machine import everything
 from pentathlon.procedure.idling import choose as idling_limit
-from pentathlon.procedure.pairing import choose
+from pentathlon.procedure.pairing import Chosen, choose
 from pentathlon.procedure.pilot import SystemEstimate, pilot
 from pentathlon.protocol import agent
 from pentathlon.study.catalog import Catalog, parse_catalog
@@ -237,15 +237,7 @@ def _ready(
     descriptions = {name: target.describe() for name, target in targets.items()}
     try:
         chosen = choose(loaded.study.procedure.pairing, targets)
-        plan = make_plan(
-            loaded.study,
-            catalog,
-            descriptions,
-            blocks,
-            loaded.supplies,
-            pairing=chosen.pairing,
-            turns_up_to_bytes=chosen.turns_up_to_bytes,
-        )
+        plan = plan_of(loaded, catalog, descriptions, blocks, chosen)
         idling = idling_limit(plan, targets)
     except TargetError as error:
         raise InputError(str(error)) from error
@@ -265,6 +257,34 @@ def _ready(
     )
 
 
+def plan_of(
+    loaded: LoadedStudy,
+    catalog: Catalog,
+    descriptions: Mapping[str, Mapping[str, Any]],
+    blocks: int | None,
+    paired: Chosen | Plan,
+) -> Plan:
+    """The plan of a study.
+
+    Args:
+        descriptions: system -> what its target states of itself.
+        blocks: number in place of the study's.
+        paired: how the systems of a block are paired.
+
+    Raises:
+        ValueError: there is no such plan.
+    """
+    return make_plan(
+        loaded.study,
+        catalog,
+        descriptions,
+        blocks,
+        loaded.supplies,
+        pairing=paired.pairing,
+        turns_up_to_bytes=paired.turns_up_to_bytes,
+    )
+
+
 def replan(ready: Ready, procedure: Procedure) -> None:
     """Make the plan anew with other numbers of repetitions, for the same systems.
 
@@ -272,17 +292,10 @@ def replan(ready: Ready, procedure: Procedure) -> None:
         InputError: the plan would have too many steps.
     """
     old = ready.plan
-    study = old.study.model_copy(update={"procedure": procedure})
+    loaded = replace(ready.loaded, study=old.study.model_copy(update={"procedure": procedure}))
+    descriptions = {name: target.describe() for name, target in ready.targets.items()}
     try:
-        ready.plan = make_plan(
-            study,
-            ready.catalog,
-            {name: target.describe() for name, target in ready.targets.items()},
-            None,
-            ready.loaded.supplies,
-            pairing=old.pairing,
-            turns_up_to_bytes=old.turns_up_to_bytes,
-        )
+        ready.plan = plan_of(loaded, ready.catalog, descriptions, None, old)
     except ValueError as error:
         raise InputError(str(error).splitlines()[-1]) from error
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from pentathlon.cli.exits import Exit, InputError
+from pentathlon.cli.exits import Exit, InputError, of_input
 from pentathlon.cli.screen import err, out
 from pentathlon.doctor.system_report import AREA, report
 from pentathlon.machine.undo_journal import default_state_dir
@@ -22,13 +22,15 @@ def named(on: str) -> System:
     """A system as `pentathlon try --on` takes it.
 
     Raises:
-        WordError: it names none.
+        InputError: it names none.
         StudyError: one of its keys is wrong.
     """
+    with of_input(WordError):
+        table = system(on)
     document = {
         "name": "doctor",
         "reference": NAME,
-        "system": [{**system(on), "name": NAME}],
+        "system": [{**table, "name": NAME}],
         "suite": [{"name": AREA, "workloads": [f"{AREA}.getpid"]}],
     }
     return parse_study(to_toml(document), Path("doctor.toml").absolute()).systems[0]
@@ -47,10 +49,7 @@ def write(on: str | None, file: Path | None) -> None:
         raise InputError(f"{file} exists already; give --report a new file")
     if file is not None and not file.absolute().parent.is_dir():
         raise InputError(f"{file.parent} is no directory; give --report a file in one")
-    try:
-        one = named(on)
-    except WordError as error:
-        raise InputError(str(error)) from error
+    one = named(on)
     with err.status(f"looking at {on}"):
         made = report(one, on, default_state_dir())
     if file is None:

@@ -17,7 +17,7 @@ import typer
 
 from pentathlon.cli import session
 from pentathlon.cli.consent import Consent
-from pentathlon.cli.exits import Exit, InputError
+from pentathlon.cli.exits import Exit, InputError, of_input
 from pentathlon.cli.progress import listener
 from pentathlon.cli.screen import err, out, seconds
 from pentathlon.cli.setup import Ready, get_ready
@@ -99,13 +99,11 @@ def try_command(
             _free(save)
         names = on or registry.names()[:1]
         chosen = _metric(metric, unit, higher=higher, lower=lower)
-        try:
+        with of_input(WordError):
             found = [command(one, Path.cwd()) for one in commands(words or [])] if not pack else []
             tables = [system(one) for one in names]
             for table in tables:
                 check_userland(table)
-        except WordError as error:
-            raise InputError(str(error)) from error
         if pack is None:
             document = _document(found, tables, names, chosen, same=same, files=file or [])
         else:

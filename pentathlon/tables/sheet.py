@@ -36,6 +36,11 @@ class Sheet(Table):
         )
         self.under = tuple(under)
 
+    def add_columns(self, *headers: str, **options: Any) -> None:
+        """Add columns that differ in their headers alone."""
+        for header in headers:
+            self.add_column(header, **options)
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not self.columns:
             return

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pentathlon.cli.commands import existing
+from pentathlon.cli.commands import existing, shared
 from pentathlon.cli.commands.work import done_by
 
 
@@ -26,19 +26,14 @@ def calibrate(
         str | None, typer.Option(help="System of the study.", show_default="its reference")
     ] = None,
     blocks: Annotated[int, typer.Option(min=2, help="Number of blocks.")] = 10,
-    out_directory: Annotated[
-        Path | None,
-        typer.Option("--out", help="Result directory.", show_default="a new one in ./results"),
-    ] = None,
+    out_directory: shared.NewResult = None,
     from_result: Annotated[
         Path | None,
         typer.Option(
             "--result", help="Calibrate from a result that has one system under two names."
         ),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask before what the study starts.")
-    ] = False,
+    yes: shared.Agreed = False,
 ) -> None:
     """Measure one system under two names: the noise floor of this machine and its false alarms.
 

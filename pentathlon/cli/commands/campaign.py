@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from pentathlon.cli.commands import existing
+from pentathlon.cli.commands import existing, shared
 from pentathlon.cli.commands.work import done_by
 
 HELP = "One study on several machines, and what holds for all of them."
@@ -38,9 +38,7 @@ def run(
         int | None,
         typer.Option(min=1, help="Blocks on each machine.", show_default="the study's"),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask before what the study starts.")
-    ] = False,
+    yes: shared.Agreed = False,
     no_report: NoReport = False,
 ) -> None:
     """Measure a study on several machines at once, each with a result of its own.
@@ -60,7 +58,7 @@ def run(
 def status(
     campaign: CampaignArgument,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: shared.AsJson = False,
 ) -> None:
     """Show how far the machines of a campaign are; exits with 0 if all are done, else 7.
 

@@ -7,17 +7,14 @@ from typing import Annotated
 
 import typer
 
-from pentathlon.cli.commands import existing
+from pentathlon.cli.commands import existing, shared
 from pentathlon.cli.commands.archive import WhereOption
 from pentathlon.cli.commands.work import done_by
 
 
 @done_by("gate")
 def gate(
-    result: Annotated[
-        Path | None,
-        typer.Argument(help="Result directory, or an archive.", show_default="the newest one"),
-    ] = None,
+    result: shared.ResultOrArchive = None,
     *,
     against: Annotated[
         str | None,

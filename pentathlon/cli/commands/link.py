@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from pentathlon.cli.commands import link_run
+from pentathlon.cli.commands import link_run, shared
 from pentathlon.cli.commands.work import done_by
 
 Engine: TypeAlias = Literal["agent", "netem", "netem-uml"]
@@ -21,9 +21,7 @@ app.command("run")(link_run.run)
 
 @app.command("profiles")
 @done_by("link")
-def profiles(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+def profiles(*, as_json: shared.AsJson = False) -> None:
     """List the link profiles.
 
     Examples:
@@ -46,7 +44,7 @@ def calibrate(
         Engine, typer.Option(help="What emulates it: the agent, or the kernel's netem.")
     ] = "agent",
     attempts: Annotated[int, typer.Option(min=1, help="Attempts before it is refused.")] = 3,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: shared.AsJson = False,
 ) -> None:
     """Emulate links between two namespaces of this machine and measure them.
 

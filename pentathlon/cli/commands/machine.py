@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli.commands import shared
 from pentathlon.cli.commands.work import done_by
 
 
@@ -14,7 +15,7 @@ from pentathlon.cli.commands.work import done_by
 def catalog(
     workload: Annotated[str | None, typer.Argument(help="Workload id.")] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: shared.AsJson = False,
     packs: Annotated[
         bool,
         typer.Option("--packs", help="Show the ready definitions of well-known programs instead."),
@@ -37,9 +38,7 @@ def catalog(
 
 
 @done_by("machine")
-def inventory(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+def inventory(*, as_json: shared.AsJson = False) -> None:
     """Show what the agent finds out about this machine.
 
     What the system does not report is shown as unsupported, with the reason.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pentathlon.cli.commands import existing
+from pentathlon.cli.commands import existing, shared
 from pentathlon.cli.commands.work import done_by
 
 
@@ -15,9 +15,7 @@ from pentathlon.cli.commands.work import done_by
 def plan(
     study: Annotated[Path | None, typer.Argument(help="Study file.", show_default=False)] = None,
     *,
-    blocks: Annotated[
-        int | None, typer.Option(min=1, help="Number of blocks instead of the study's.")
-    ] = None,
+    blocks: shared.Blocks = None,
     no_pilot: Annotated[
         bool, typer.Option("--no-pilot", help="Boot nothing; the time is then not estimated.")
     ] = False,

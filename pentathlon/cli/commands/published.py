@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pentathlon.cli.commands import existing
+from pentathlon.cli.commands import existing, shared
 from pentathlon.cli.commands.work import done_by
 
 HELP = "The published studies as data: their tables, their audit, a result beside them."
@@ -47,7 +47,7 @@ FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to wri
 def list_command(
     study: Annotated[str | None, typer.Argument(help="One study only.")] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: shared.AsJson = False,
 ) -> None:
     """List the studies and their tables and figures.
 

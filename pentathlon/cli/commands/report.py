@@ -7,16 +7,14 @@ from typing import Annotated
 
 import typer
 
-from pentathlon.cli.commands import existing, judging
+from pentathlon.cli.commands import existing, judging, shared
 from pentathlon.cli.commands.archive import WhereOption
 from pentathlon.cli.commands.work import done_by
 
 
 @done_by("report")
 def report(
-    result: Annotated[
-        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
-    ] = None,
+    result: shared.Result = None,
     *,
     formats: Annotated[
         str,
@@ -64,9 +62,7 @@ def report(
 
 @done_by("report")
 def compare(
-    result: Annotated[
-        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
-    ] = None,
+    result: shared.Result = None,
     a: Annotated[
         str | None,
         typer.Argument(help="System to compare with, or a result.", show_default="the reference"),

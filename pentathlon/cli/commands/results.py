@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pentathlon.cli.commands import existing
+from pentathlon.cli.commands import existing, shared
 from pentathlon.cli.commands.work import done_by
 
 HELP = "List and show result directories."
@@ -20,7 +20,7 @@ app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
 def list_command(
     root: Annotated[Path, typer.Argument(help="Directory of results.")] = Path("results"),
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: shared.AsJson = False,
 ) -> None:
     """List the results in a directory, newest first.
 
@@ -35,9 +35,7 @@ def list_command(
 @app.command("show")
 @done_by("results")
 def show_command(
-    result: Annotated[
-        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
-    ] = None,
+    result: shared.Result = None,
 ) -> None:
     """Show one result: its study, how far it is, what was measured, what failed.
 

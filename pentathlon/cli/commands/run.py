@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pentathlon.cli.commands import existing
+from pentathlon.cli.commands import existing, shared
 from pentathlon.cli.commands.work import done_by
 
 
@@ -22,9 +22,7 @@ def run(
         ),
     ] = None,
     *,
-    blocks: Annotated[
-        int | None, typer.Option(min=1, help="Number of blocks instead of the study's.")
-    ] = None,
+    blocks: shared.Blocks = None,
     limit: Annotated[
         str | None,
         typer.Option(
@@ -33,10 +31,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    out_directory: Annotated[
-        Path | None,
-        typer.Option("--out", help="Result directory.", show_default="a new one in ./results"),
-    ] = None,
+    out_directory: shared.NewResult = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an unfinished run.")] = False,
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Only measure; judge and report later.")

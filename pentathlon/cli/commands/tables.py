@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pentathlon.cli.commands import existing
+from pentathlon.cli.commands import existing, shared
 from pentathlon.cli.commands.archive import WhereOption
 from pentathlon.cli.commands.work import done_by
 
@@ -25,10 +24,7 @@ class Format(StrEnum):
 
 @done_by("tables")
 def tables(
-    result: Annotated[
-        Path | None,
-        typer.Argument(help="Result directory, or an archive.", show_default="the newest one"),
-    ] = None,
+    result: shared.ResultOrArchive = None,
     *,
     where: WhereOption = None,
     study: Annotated[str | None, typer.Option(help="One study only.")] = None,

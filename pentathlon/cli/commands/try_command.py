@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli.commands import shared
 from pentathlon.cli.commands.work import done_by
 
 
@@ -58,10 +59,7 @@ def try_command(
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Write the study too.")
     ] = None,
-    out_directory: Annotated[
-        Path | None,
-        typer.Option("--out", help="Result directory.", show_default="a new one in ./results"),
-    ] = None,
+    out_directory: shared.NewResult = None,
 ) -> None:
     """Measure a command of your own on one system or several, and print the answer.
 
