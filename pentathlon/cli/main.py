@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from pentathlon import __version__
-from pentathlon.cli import start
 from pentathlon.cli.ondemand import Entry, group
 from pentathlon.cli.screen import out
 from pentathlon.protocol import agent
@@ -115,8 +114,3 @@ def top(
     ] = False,
 ) -> None:
     """Options that hold for every command."""
-
-
-def main() -> None:
-    """Entry for who calls it from Python; the console script begins at `start.main`."""
-    start.main()

@@ -258,9 +258,8 @@ def _planned(
     for own in document.get("workload", ()):
         own["timeout_s"] = max(most_s, 1.0)
     draft.write_text(to_toml(document))
-    tried = get_ready(
-        draft, None, with_pilot=True, claims=claims, allow=Consent(yes=True, quiet=True)
-    )
+    consent = Consent(yes=True, quiet=True)
+    tried = get_ready(draft, None, with_pilot=True, claims=claims, allow=consent)
     estimates = tried.estimates or {}
     one_s = max((sum(e.steps_s.values()) for e in estimates.values()), default=0.0)
     boots_s = sum(e.boot_s for e in estimates.values())
@@ -284,9 +283,7 @@ def _planned(
         document["procedure"]["pairing"] = "turns"
     document["seed"] = 1
     draft.write_text(to_toml({key: document[key] for key in _ordered(document)}))
-    ready = get_ready(
-        draft, None, with_pilot=False, claims=claims, allow=Consent(yes=True, quiet=True)
-    )
+    ready = get_ready(draft, None, with_pilot=False, claims=claims, allow=consent)
     for estimate in estimates.values():
         estimate.steps_s = {n: s * (runs + 1) for n, s in estimate.steps_s.items()}
     ready.estimates = estimates

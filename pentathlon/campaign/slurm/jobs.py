@@ -8,7 +8,7 @@ left to measure, as each job takes the lock of the result and reads its journal 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pentathlon.campaign.directory import Campaign
@@ -73,14 +73,7 @@ class Jobs:
         Raises:
             StoreError: the file system refuses.
         """
-        document = {
-            "utc": utc_now(),
-            "name": one.name,
-            "machine": one.machine,
-            "block": one.block,
-            "system": one.system,
-            "job": one.job,
-        }
+        document = {"utc": utc_now(), **asdict(one)}
         try:
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
             with open(open_regular(self._path, flags), "r+b", buffering=0) as file:  # noqa: PTH123

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from pentathlon.cli.commands import link_run, shared
+from pentathlon.cli.commands import shared
 from pentathlon.cli.commands.work import done_by
 
 Engine: TypeAlias = Literal["agent", "netem", "netem-uml"]
@@ -16,7 +16,34 @@ HELP = "Emulated links: their profiles, and whether this machine can keep to the
 
 app = typer.Typer(name="link", help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
-app.command("run")(link_run.run)
+
+@app.command("run")
+@done_by("link_run")
+def run(
+    profile: Annotated[str, typer.Argument(metavar="PROFILE", help="Name or file of a profile.")],
+    first: Annotated[
+        str, typer.Argument(metavar="IF1", help="INTERFACE or NAMESPACE/INTERFACE; up is from it.")
+    ],
+    second: Annotated[str, typer.Argument(metavar="IF2", help="Likewise; up is to it.")],
+    *,
+    duration: Annotated[
+        float | None, typer.Option("--seconds", help="End after so many seconds.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides what is lost, delayed and so on.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON at the end.")] = False,
+) -> None:
+    """Emulate a link between two network interfaces of this machine until Ctrl-C.
+
+    The interfaces are there already: Ethernet cards, ends of veth pairs, TAP or TUN devices. They
+    are up, have no address, and what is to talk over the link is at their other ends. IF1 is the
+    client's end. NAMESPACE/INTERFACE names one in a network namespace with a name. Needs root.
+
+    Examples:
+
+        pentathlon link run wan-10m-50ms eth1 eth2
+
+        pentathlon link run mine.toml tap0 office/veth1 --seconds 60 --json
+    """
 
 
 @app.command("profiles")
