@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pentathlon.literature.claims import Announcement, Choice, Claim, Statement
 from pentathlon.literature.parts import Id, Name, Part
 from pentathlon.literature.problems import unknown
-from pentathlon.literature.tables import Table
+from pentathlon.literature.tables import Row, Table
 
 
 class Series(Part):
@@ -157,6 +158,13 @@ class Study(Part):
             if wanted in {_plain(one.id), printed, printed.removeprefix("table ")}:
                 return one
         raise unknown(f"table in {self.id}", name, [one.id for one in self.tables])
+
+    def rows(self, kind: str | None = None) -> Iterator[tuple[Table, Row]]:
+        """Every row with its table: of all tables, or of those of a kind."""
+        for table in self.tables:
+            if kind in (None, table.kind):
+                for row in table.row:
+                    yield table, row
 
     def figure(self, name: str) -> Figure | None:
         """The figure with that id or printed name, or None."""

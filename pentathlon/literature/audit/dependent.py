@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
-from pentathlon.literature.audit.findings import UNLIKELY, Finding
+from pentathlon.literature.audit.findings import UNLIKELY, Check, Finding, in_table
 from pentathlon.literature.interval import Interval
 from pentathlon.literature.printed import Printed, is_number, parse
 from pentathlon.literature.tables import Column, Row, Table
 
+MEAN_COLUMNS = Check("mean-columns", "dependent", "error", UNLIKELY)
 LEAST_ROWS = 3
 LEAST_PROBABILITY = Fraction(1, 10**6)
 """Chance of a coincidence over all rows below which a column is called dependent."""
@@ -75,20 +76,13 @@ def _telling(rows: list[Row], own: Column, others: list[Column]) -> bool:
 def _finding(table: Table, own: Column, others: list[Column]) -> Finding:
     places = [place for place, one in enumerate(table.column, 1) if one in others]
     own_place = table.column.index(own) + 1
-    return Finding(
-        study=table.study,
-        table=table.printed_as,
-        row="all rows",
-        section=table.section,
-        kind="dependent",
-        severity="error",
+    return MEAN_COLUMNS.at(
+        in_table(table, "all rows"),
         says="A column of measurements is not computed from the other columns.",
         printed=f"column {own_place}: {own.name}",
         allowed=(
             f"in every row it is the mean of columns {', '.join(map(str, places))} "
             f"({'; '.join(one.name for one in others)})"
         ),
-        check="mean-columns",
-        ocr=UNLIKELY,
         note="A column of averages stands where that of the measurement should.",
     )

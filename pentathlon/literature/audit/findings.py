@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from pentathlon.literature.parts import Part, Severity
+from pentathlon.literature.tables import Row, Table
 
 Kind = Literal[
     "difference",
@@ -72,6 +74,59 @@ class Finding(Part):
     ocr: str
     check: str
     note: str = ""
+
+
+class Place(NamedTuple):
+    """Where a study prints what a finding is about."""
+
+    study: str
+    table: str
+    row: str
+    section: str
+
+
+def in_row(table: Table, row: Row) -> Place:
+    """A row of a table."""
+    return Place(table.study, table.printed_as, row.name, row.section or table.section)
+
+
+def in_table(table: Table, row: str) -> Place:
+    """Something in a table that is no row; `row` is what it is called."""
+    return Place(table.study, table.printed_as, row, table.section)
+
+
+def in_text(study: str, subject: str, section: str) -> Place:
+    """A subject of the text."""
+    return Place(study, "text", subject, section)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check, with what all of its findings have in common.
+
+    Attributes:
+        name: what `Finding.check` holds.
+        ocr: whether damage of the scanned text could explain a finding.
+    """
+
+    name: str
+    kind: Kind
+    severity: Severity
+    ocr: str = DIGITS
+
+    def at(self, place: Place, says: str, printed: str, allowed: str, note: str = "") -> Finding:
+        """What the check found at a place; the texts are those of `Finding`."""
+        return Finding(
+            **place._asdict(),
+            kind=self.kind,
+            severity=self.severity,
+            says=says,
+            printed=printed,
+            allowed=allowed,
+            ocr=self.ocr,
+            check=self.name,
+            note=note,
+        )
 
 
 class Unchecked(Part):

@@ -8,16 +8,19 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
 from pydantic import Field
 
-from pentathlon.literature.audit.findings import DIGITS, Finding
+from pentathlon.literature.audit.findings import Check, Finding, in_row
 from pentathlon.literature.model import Study
-from pentathlon.literature.parts import Part, Severity
+from pentathlon.literature.parts import Part
 from pentathlon.literature.tables import Row, Table
 
+MANUFACTURER_DATA = Check("manufacturer-data", "source", "error")
+MEMORY_MODULES = Check("memory-modules", "unit", "warning")
 CLOSE = 0.01
 """Clocks that differ by no more are the same: 2.93 GHz and 2933 MHz."""
 MODULES = {
@@ -37,8 +40,9 @@ _CLOCK = re.compile(r"(\d+(?:\.\d+)?) ?([MG])Hz")
 _VOLT = re.compile(r"(\d+(?:\.\d+)?) ?V")
 _CORES = re.compile(r"(\d+) cores")
 _NAMED_RATE = re.compile(r"DDR[2-5]?L?-(\d+)")
-Fault = tuple[Severity, str]
-"""How grave a fault is, and what would be right."""
+Fault = tuple[Check, str]
+"""The check that found a fault, and what would be right."""
+_UNLIKE_NAMED = replace(MANUFACTURER_DATA, kind="unit", severity="warning")
 _LEVEL = re.compile(r"L([123])(?: cache)?", re.IGNORECASE)
 
 
@@ -81,9 +85,9 @@ def unlike_its_name(study: Study) -> Iterator[Finding]:
             continue
         for chip, rows in _chips(table):
             for row in rows:
-                yield from _row(study, table, row, chip)
+                yield from _row(table, row, chip)
         for row in table.row:
-            yield from _module(study, table, row)
+            yield from _module(table, row)
 
 
 def _chips(table: Table) -> Iterator[tuple[Processor, list[Row]]]:
@@ -105,7 +109,7 @@ def _text(row: Row) -> str:
     return " ".join(cell.printed or "" for cell in row.values.values())
 
 
-def _row(study: Study, table: Table, row: Row, chip: Processor) -> Iterator[Finding]:
+def _row(table: Table, row: Row, chip: Processor) -> Iterator[Finding]:
     text = _text(row)
     named = re.search(chip.match, text) is not None
     label = row.label.lower()
@@ -114,19 +118,12 @@ def _row(study: Study, table: Table, row: Row, chip: Processor) -> Iterator[Find
         *_clock_faults(chip, label, text, named=named),
         *_other_faults(chip, label, text, named=named),
     ]
-    for severity, wrong in faults:
-        yield Finding(
-            study=study.id,
-            table=table.printed_as,
-            row=row.name,
-            section=table.section,
-            kind="source" if severity == "error" else "unit",
-            severity=severity,
+    for check, wrong in faults:
+        yield check.at(
+            in_row(table, row),
             says=f"The machine's {chip.name} is as its manufacturer describes it.",
             printed=text,
             allowed=f"{wrong} ({chip.source})",
-            check="manufacturer-data",
-            ocr=DIGITS,
         )
 
 
@@ -149,7 +146,7 @@ def _cache_faults(chip: Processor, label: str, text: str, *, named: bool) -> Ite
     has = ", ".join(_words(key, one) for key, one in chip.level.items() if not own or one in own)
     lacks = f"it has no {name.upper()}; " if name is not None and not own else ""
     shifted = f"; that is the size of its {other[0]}" if other else ""
-    yield "error", f"{lacks}it has {has}{shifted}"
+    yield MANUFACTURER_DATA, f"{lacks}it has {has}{shifted}"
 
 
 def _sizes(chip: Processor, one: Cache) -> set[int]:
@@ -170,14 +167,14 @@ def _clock_faults(chip: Processor, label: str, text: str, *, named: bool) -> Ite
         return
     mhz = float(clock[1]) * (1000 if clock[2] == "G" else 1)
     if (named or label == "internal clock") and not _near(mhz, chip.clock_mhz):
-        yield "error", f"its clock is {chip.clock_mhz:g} MHz"
+        yield MANUFACTURER_DATA, f"its clock is {chip.clock_mhz:g} MHz"
     if label not in ("external clock", "fsb") or _near(mhz, chip.bus_mhz):
         return
     if not _near(mhz, chip.bus_mhz * chip.transfers):
-        yield "error", f"its bus clock is {chip.bus_mhz:g} MHz"
+        yield MANUFACTURER_DATA, f"its bus clock is {chip.bus_mhz:g} MHz"
     elif label == "external clock":  # a bus is named by its transfers, a clock is not
         yield (
-            "warning",
+            _UNLIKE_NAMED,
             f"its bus clock is {chip.bus_mhz:g} MHz; {mhz:g} are millions of transfers a second, "
             f"{chip.transfers} in each cycle",
         )
@@ -189,18 +186,18 @@ def _other_faults(chip: Processor, label: str, text: str, *, named: bool) -> Ite
     if volts is not None and chip.volts is not None:
         low, high = chip.volts
         if not low <= float(volts[1]) <= high:
-            yield "error", f"its core voltage is {low:g} to {high:g} V"
+            yield MANUFACTURER_DATA, f"its core voltage is {low:g} to {high:g} V"
     cores = _CORES.search(text) if named else None
     count = cores[1] if cores else text if label == "number of cores" else None
     if count is not None and count.isdigit() and int(count) != chip.cores:
-        yield "error", f"it has {chip.cores} cores"
+        yield MANUFACTURER_DATA, f"it has {chip.cores} cores"
 
 
 def _near(one: float, other: float) -> bool:
     return abs(one - other) <= CLOSE * other
 
 
-def _module(study: Study, table: Table, row: Row) -> Iterator[Finding]:
+def _module(table: Table, row: Row) -> Iterator[Finding]:
     """A memory module whose name and clock give two transfer rates."""
     text = _text(row)
     name = next((one for one in MODULES if re.search(rf"\b{one}\b", text)), None)
@@ -212,20 +209,13 @@ def _module(study: Study, table: Table, row: Row) -> Iterator[Finding]:
     mhz = int(clock[1])
     if any(_near(mhz, one) for one in (rated, rated / 2)):
         return
-    yield Finding(
-        study=study.id,
-        table=table.printed_as,
-        row=row.name,
-        section=table.section,
-        kind="unit",
-        severity="warning",
+    yield MEMORY_MODULES.at(
+        in_row(table, row),
         says="A memory module's name and its clock give the same transfer rate.",
         printed=text,
         allowed=(
             f"{name or (rate[0] if rate else '')} stands for {rated} million transfers a second, "
             f"not {mhz}"
         ),
-        check="memory-modules",
-        ocr=DIGITS,
         note="The module may have run below what its name says; the table does not say so.",
     )

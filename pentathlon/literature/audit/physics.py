@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
-from pentathlon.literature.audit.findings import DIGITS, Finding
+from pentathlon.literature.audit.findings import Check, Finding, in_row
 from pentathlon.literature.audit.units import scale
 from pentathlon.literature.interval import Interval, decimal
 from pentathlon.literature.lookup import locate
 from pentathlon.literature.model import Study
-from pentathlon.literature.parts import Severity
 from pentathlon.literature.printed import is_number, parse
 from pentathlon.literature.tables import Column, Row, Table
 
+ABOVE_CLOCK = Check("rates-above-clock", "physical", "error")
+ABOVE_LIMIT = Check("sizes-above-limit", "source", "error")
+ABOVE_FILL_RATE = Check(
+    "frames-above-fill-rate", "physical", "error", "possible: the prefix of the unit is misread"
+)
 OPERATIONS = {"calls/s", "Accesses/s"}
 """Units of rates that count single operations of the processor."""
 OPERATION_CYCLES = Fraction(1, 2)
@@ -64,63 +69,49 @@ def rates_above_clock(study: Study) -> Iterator[Finding]:
                 if rate > 0 and clock / rate < least:
                     fast.append((column, text, clock / rate))
             if fast:
-                yield _too_fast(study, table, row, fast, least)
+                yield _too_fast(table, row, fast, least)
 
 
 def _too_fast(
-    study: Study, table: Table, row: Row, fast: list[tuple[Column, str, Fraction]], least: Fraction
+    table: Table, row: Row, fast: list[tuple[Column, str, Fraction]], least: Fraction
 ) -> Finding:
     what = "a call into the kernel" if row.enters_kernel else "an operation"
     cycles = ", ".join(decimal(one, 3) for _, _, one in fast)
-    return Finding(
-        study=study.id,
-        table=table.printed_as,
-        row=row.name,
-        section=table.section,
-        kind="physical",
-        severity="error",
+    return ABOVE_CLOCK.at(
+        in_row(table, row),
         says=f"A rate leaves {what} the clock cycles that it needs.",
         printed="; ".join(
             f"{text} {column.unit or row.unit or ''} [{column.name}]" for column, text, _ in fast
         ),
         allowed=f"{cycles} cycles of the processor's clock each, must be at least {decimal(least)}",
-        check="rates-above-clock",
-        ocr=DIGITS,
         note="No call entered the kernel, or none was timed." if row.enters_kernel else "",
     )
 
 
 def sizes_above_limit(study: Study) -> Iterator[Finding]:
     """Payloads that no packet of their protocol can carry."""
-    for table in study.tables:
-        for row in table.row:
-            if row.payload_of is None or row.unit not in BYTES:
+    for table, row in study.rows():
+        if row.payload_of is None or row.unit not in BYTES:
+            continue
+        limit, source = LIMITS[row.payload_of]
+        small, large = BYTES[row.unit]
+        for cell in row.values.values():
+            if cell.printed is None or not is_number(cell.printed):
                 continue
-            limit, source = LIMITS[row.payload_of]
-            small, large = BYTES[row.unit]
-            for cell in row.values.values():
-                if cell.printed is None or not is_number(cell.printed):
-                    continue
-                value = parse(cell.printed).value
-                if value * large <= limit:
-                    continue
-                severity: Severity = "error" if value * small > limit else "warning"
-                yield Finding(
-                    study=study.id,
-                    table=table.printed_as,
-                    row=row.name,
-                    section=row.section or table.section,
-                    kind="source",
-                    severity=severity,
-                    says=f"A packet of {row.payload_of} can carry the size.",
-                    printed=f"{cell.printed} {row.unit}",
-                    allowed=(
-                        f"{decimal(value * large, 9)} B, must be at most {limit} B ({source})"
-                        + ("" if severity == "error" else "; it fits if 1 KB is 1000 B")
-                    ),
-                    check="sizes-above-limit",
-                    ocr=DIGITS,
-                )
+            value = parse(cell.printed).value
+            if value * large <= limit:
+                continue
+            fits = value * small <= limit
+            check = replace(ABOVE_LIMIT, severity="warning") if fits else ABOVE_LIMIT
+            yield check.at(
+                in_row(table, row),
+                says=f"A packet of {row.payload_of} can carry the size.",
+                printed=f"{cell.printed} {row.unit}",
+                allowed=(
+                    f"{decimal(value * large, 9)} B, must be at most {limit} B ({source})"
+                    + ("; it fits if 1 KB is 1000 B" if fits else "")
+                ),
+            )
 
 
 def frames_above_fill_rate(study: Study) -> Iterator[Finding]:
@@ -141,7 +132,7 @@ def frames_above_fill_rate(study: Study) -> Iterator[Finding]:
                     if one is row and fill is not None and frames.low * pixels > fill:
                         over.append((column, frames.low * pixels, fill))
             if over:
-                yield _too_many(study, table, row, over)
+                yield _too_many(table, row, over)
 
 
 def _rates(table: Table, column: Column, wanted: str) -> Iterator[tuple[Row, Interval]]:
@@ -153,20 +144,13 @@ def _rates(table: Table, column: Column, wanted: str) -> Iterator[tuple[Row, Int
             yield row, parse(text).interval * Interval.exact(factor)
 
 
-def _too_many(
-    study: Study, table: Table, row: Row, over: list[tuple[Column, Fraction, Fraction]]
-) -> Finding:
+def _too_many(table: Table, row: Row, over: list[tuple[Column, Fraction, Fraction]]) -> Finding:
     width, height = table.display or (0, 0)
     thousandth = (row.unit or "").startswith("M") and all(
         drawn / 1000 <= fill for _, drawn, fill in over
     )
-    return Finding(
-        study=study.id,
-        table=table.printed_as,
-        row=row.name,
-        section=table.section,
-        kind="physical",
-        severity="error",
+    return ABOVE_FILL_RATE.at(
+        in_row(table, row),
         says="Frames hold no more pixels in a second than the card fills texels.",
         printed=", ".join(f"{row.cell(one.id).text} [{one.title}]" for one, _, _ in over)
         + f" {row.unit}",
@@ -175,7 +159,5 @@ def _too_many(
             f"{decimal(fill / 10**9, 4)}, the greatest fill rate of {one.title}"
             for one, drawn, fill in over
         ),
-        check="frames-above-fill-rate",
-        ocr="possible: the prefix of the unit is misread",
         note="With the prefix K it is possible." if thousandth else "",
     )

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from pentathlon.literature.audit.damage import explain
-from pentathlon.literature.audit.findings import Finding, Kind, Unchecked
+from pentathlon.literature.audit.findings import Check, Finding, Kind, Place, Unchecked
 from pentathlon.literature.audit.judge import Outcome
 from pentathlon.literature.audit.weigh import derived_claim, numbers_of, weigh
 from pentathlon.literature.claims import Choice, Claim
@@ -52,19 +52,17 @@ class StatementCheck:
             found = terms(self._study, claim, row)
             blank = next((term for term in found.values() if term.printed is None), None)
             if blank is not None:
-                self.unchecked.append(
-                    Unchecked(
-                        study=self._study.id,
-                        check=claim.id,
-                        place=blank.place,
-                        reason=blank.why,
-                    )
-                )
+                self._not_checked(claim, blank.place, blank.why)
                 continue
             self.checks[kind] += 1
             finding = self._finding(claim, kind, row, found)
             if finding is not None:
                 yield finding
+
+    def _not_checked(self, statement: Claim | Choice, place: str, reason: str) -> None:
+        self.unchecked.append(
+            Unchecked(study=self._study.id, check=statement.id, place=place, reason=reason)
+        )
 
     def _finding(
         self, claim: Claim, kind: Kind, row: Row | None, found: Mapping[str, Term]
@@ -75,18 +73,14 @@ class StatementCheck:
             return None
         lenient = weighed.outcome in (Outcome.CUT_OFF, Outcome.ROUND)
         severity: Severity = claim.severity if weighed.outcome is Outcome.IMPOSSIBLE else "note"
-        return Finding(
-            study=self._study.id,
-            table="; ".join(dict.fromkeys(term.table.printed_as for term in found.values())),
-            row=row.name if row is not None else _rows(found),
-            section=claim.section,
-            kind="rounding" if lenient else kind,
-            severity=severity,
+        tables = "; ".join(dict.fromkeys(term.table.printed_as for term in found.values()))
+        rows = row.name if row is not None else _rows(found)
+        ocr = explain(self._study, weighed, numbers, found)
+        return Check(claim.id, "rounding" if lenient else kind, severity, ocr).at(
+            Place(self._study.id, tables, rows, claim.section),
             says=claim.says,
             printed=_printed(claim, found),
             allowed=weighed.allowed,
-            ocr=explain(self._study, weighed, numbers, found),
-            check=claim.id,
             note=claim.note,
         )
 
@@ -98,24 +92,16 @@ class StatementCheck:
             if cell.printed is None:
                 why = f"the cell is missing: {cell.missing}"
                 place = f"{table.printed_as}, {row.name}"
-                self.unchecked.append(
-                    Unchecked(study=self._study.id, check=choice.id, place=place, reason=why)
-                )
+                self._not_checked(choice, place, why)
                 continue
             self.checks["text"] += 1
             if cell.printed != choice.names:
-                yield Finding(
-                    study=self._study.id,
-                    table=table.printed_as,
-                    row=row.name,
-                    section=choice.section,
-                    kind="text",
-                    severity="warning",
+                ocr = "unlikely: names are not misread for one another"
+                yield Check(choice.id, "text", "warning", ocr).at(
+                    Place(self._study.id, table.printed_as, row.name, choice.section),
                     says=choice.says,
                     printed=cell.printed,
                     allowed=f"must be {choice.names}",
-                    ocr="unlikely: names are not misread for one another",
-                    check=choice.id,
                     note=choice.note,
                 )
 

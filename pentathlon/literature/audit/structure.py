@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 from pentathlon.literature.audit.dependent import mean_columns
-from pentathlon.literature.audit.findings import DIGITS, UNLIKELY, Finding
+from pentathlon.literature.audit.findings import (
+    UNLIKELY,
+    Check,
+    Finding,
+    Place,
+    in_row,
+    in_table,
+    in_text,
+)
 from pentathlon.literature.audit.hardware import unlike_its_name
 from pentathlon.literature.audit.judge import Outcome
 from pentathlon.literature.audit.physics import (
@@ -35,6 +44,22 @@ from pentathlon.literature.model import Study
 from pentathlon.literature.printed import parse
 from pentathlon.literature.tables import Row, Table
 from pentathlon.study.counting import count_text
+
+REPEATED_TABLES = Check("repeated-tables", "duplicate", "error", UNLIKELY)
+REPEATED_LABELS = Check("repeated-labels", "label", "note", UNLIKELY)
+CLASHING_LABELS = replace(
+    REPEATED_LABELS, severity="warning", ocr="possible: a label is lost or misread"
+)
+REPEATED_HEADINGS = Check(
+    "repeated-headings", "label", "warning", "possible: a heading is lost or misread"
+)
+IMPOSSIBLE_REDUCTIONS = Check("impossible-reductions", "physical", "error")
+UNDECLARED_SYMBOLS = Check(
+    "undeclared-symbols", "label", "warning", "possible: subscripts are easily misread"
+)
+REFERENCES = Check("references", "reference", "warning")
+HEADINGS = Check("headings", "reference", "note")
+LISTINGS = Check("listings", "duplicate", "warning", UNLIKELY)
 
 PHYSICAL = (rates_above_clock, frames_above_fill_rate, sizes_above_limit, unlike_its_name)
 NAMES = (unfit_units, symbols_outside_groups, unset_settings)
@@ -71,18 +96,12 @@ def repeated_tables(study: Study) -> Iterator[Finding]:
             against, of = _contradicted(study, table)
             if of:
                 sides.append(f"the text contradicts {against} of {of} values of {table.printed_as}")
-        yield Finding(
-            study=study.id,
-            table=f"{first.printed_as}; {second.printed_as}",
-            row="all rows",
-            section=first.section,
-            kind="duplicate",
-            severity="error",
+        both = f"{first.printed_as}; {second.printed_as}"
+        yield REPEATED_TABLES.at(
+            Place(study.id, both, "all rows", first.section),
             says="Two tables of different measurements hold different numbers.",
             printed=f"{count_text(len(first.row), 'row')} with the same numbers in both",
             allowed="; ".join(sides) or "the numbers of two measurements differ",
-            check="repeated-tables",
-            ocr=UNLIKELY,
         )
 
 
@@ -99,15 +118,14 @@ def _same_numbers(first: Table, second: Table) -> bool:
 def _contradicted(study: Study, table: Table) -> tuple[int, int]:
     """How many values that the text gives again contradict the table, and how many there are."""
     wrong = of = 0
-    for text in study.tables:
-        for row in text.row:
-            if row.restates is None or row.restates.partition("/")[0] != table.id:
-                continue
-            for claim in restated(study, text, row):
-                numbers = numbers_of(claim, terms(study, claim, row))
-                if len(numbers) == 2:
-                    of += 1
-                    wrong += weigh(claim, numbers).outcome is Outcome.IMPOSSIBLE
+    for text, row in study.rows():
+        if row.restates is None or row.restates.partition("/")[0] != table.id:
+            continue
+        for claim in restated(study, text, row):
+            numbers = numbers_of(claim, terms(study, claim, row))
+            if len(numbers) == 2:
+                of += 1
+                wrong += weigh(claim, numbers).outcome is Outcome.IMPOSSIBLE
     return wrong, of
 
 
@@ -121,13 +139,9 @@ def repeated_labels(table: Table) -> Iterator[Finding]:
             continue
         parts = [row.part for row in rows]
         clash = len(set(parts)) < len(parts)
-        yield Finding(
-            study=table.study,
-            table=table.printed_as,
-            row=label,
-            section=rows[0].section or table.section,
-            kind="label",
-            severity="warning" if clash else "note",
+        section = rows[0].section or table.section
+        yield (CLASHING_LABELS if clash else REPEATED_LABELS).at(
+            Place(table.study, table.printed_as, label, section),
             says="A label stands for one thing.",
             printed=" | ".join(
                 ", ".join(cell.text for cell in row.values.values()) for row in rows
@@ -136,8 +150,6 @@ def repeated_labels(table: Table) -> Iterator[Finding]:
                 f"{len(rows)} rows have this label"
                 + ("" if clash else "; only their order tells them apart")
             ),
-            check="repeated-labels",
-            ocr="possible: a label is lost or misread" if clash else UNLIKELY,
         )
 
 
@@ -145,18 +157,11 @@ def repeated_headings(table: Table) -> Iterator[Finding]:
     """Two columns of one group with the same heading."""
     for first, second in combinations(table.column, 2):
         if (first.group, first.title) == (second.group, second.title):
-            yield Finding(
-                study=table.study,
-                table=table.printed_as,
-                row="headings",
-                section=table.section,
-                kind="label",
-                severity="warning",
+            yield REPEATED_HEADINGS.at(
+                in_table(table, "headings"),
                 says="A heading stands for one column.",
                 printed=f"{first.group}: {first.title} | {second.title}",
                 allowed="two columns of different numbers have this heading",
-                check="repeated-headings",
-                ocr="possible: a heading is lost or misread",
             )
 
 
@@ -168,21 +173,14 @@ def impossible_reductions(table: Table) -> Iterator[Finding]:
         for cell in row.values.values():
             if cell.printed is not None and parse(cell.printed).interval.low > 100:
                 base = parse(cell.printed).value
-                yield Finding(
-                    study=table.study,
-                    table=table.printed_as,
-                    row=row.name,
-                    section=row.section or table.section,
-                    kind="physical",
-                    severity="error",
+                yield IMPOSSIBLE_REDUCTIONS.at(
+                    in_row(table, row),
                     says="A reduction is at most 100 %.",
                     printed=f"{cell.printed} % lower",
                     allowed=(
                         "0 … 100 %; with the other value as the base it would be "
                         f"{decimal(100 * base / (100 + base), 4)} % lower"
                     ),
-                    check="impossible-reductions",
-                    ocr=DIGITS,
                 )
 
 
@@ -193,28 +191,21 @@ def undeclared_symbols(study: Study) -> Iterator[Finding]:
     definitions = study.table(study.facts.definitions)
     declared = {row.symbol for row in definitions.row}
     used: dict[str, list[str]] = defaultdict(list)
-    for table in study.tables:
-        for row in table.row:
-            if table.kind == "results" and row.symbol is not None:
-                used[row.symbol].append(table.printed_as)
+    for table, row in study.rows("results"):
+        if row.symbol is not None:
+            used[row.symbol].append(table.printed_as)
     for symbol, tables in used.items():
         if symbol not in declared:
             spare = sorted(s for s in declared if s and s[:3] == symbol[:3] and s not in used)
-            yield Finding(
-                study=study.id,
-                table="; ".join(dict.fromkeys(tables)),
-                row=symbol,
-                section=definitions.section,
-                kind="label",
-                severity="warning",
+            names = "; ".join(dict.fromkeys(tables))
+            yield UNDECLARED_SYMBOLS.at(
+                Place(study.id, names, symbol, definitions.section),
                 says=f"Every symbol is declared in {definitions.printed_as}.",
                 printed=symbol,
                 allowed=(
                     f"{definitions.printed_as} does not list it"
                     + (f"; it lists {', '.join(spare)}, which no table uses" if spare else "")
                 ),
-                check="undeclared-symbols",
-                ocr="possible: subscripts are easily misread",
             )
 
 
@@ -224,46 +215,26 @@ def references(study: Study) -> Iterator[Finding]:
     for one in study.facts.reference:
         target = targets[one.target]
         if target.subject != one.subject:
-            yield Finding(
-                study=study.id,
-                table="text",
-                row=target.printed_as,
-                section=one.section,
-                kind="reference",
-                severity="warning",
+            yield REFERENCES.at(
+                in_text(study.id, target.printed_as, one.section),
                 says="A reference leads to what the sentence speaks of.",
                 printed=f"{target.printed_as} for the {one.subject}",
                 allowed=f"{target.printed_as} is the {target.subject}",
-                check="references",
-                ocr=DIGITS,
             )
     for heading in study.facts.heading:
         if not heading.printed.startswith(f"{heading.inside}."):
-            yield Finding(
-                study=study.id,
-                table="text",
-                row=heading.printed,
-                section=heading.inside,
-                kind="reference",
-                severity="note",
+            yield HEADINGS.at(
+                in_text(study.id, heading.printed, heading.inside),
                 says="A heading's number begins with that of its section.",
                 printed=f"{heading.printed} inside {heading.inside}",
                 allowed=f"must begin with {heading.inside}.",
-                check="headings",
-                ocr=DIGITS,
             )
     for first, second in combinations(study.facts.listing, 2):
         if first.sha256 == second.sha256 and first.subject != second.subject:
-            yield Finding(
-                study=study.id,
-                table=f"{first.printed_as}; {second.printed_as}",
-                row="listing",
-                section="",
-                kind="duplicate",
-                severity="warning",
+            both = f"{first.printed_as}; {second.printed_as}"
+            yield LISTINGS.at(
+                Place(study.id, both, "listing", ""),
                 says="Two listings of different programs differ.",
                 printed=f"the same code for {first.subject} and for {second.subject}",
                 allowed=f"the listing of {second.subject} is not printed",
-                check="listings",
-                ocr=UNLIKELY,
             )

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
 from pentathlon.evaluate.display import significant
-from pentathlon.literature.audit.findings import DIGITS, Finding
+from pentathlon.literature.audit.findings import Check, Finding, Place, in_row
 from pentathlon.literature.expression import formula
 from pentathlon.literature.model import Study
-from pentathlon.literature.parts import Severity
 from pentathlon.literature.printed import Printed, is_number, parse
 from pentathlon.literature.problems import PublishedError
 from pentathlon.literature.tables import Row, Table
 
+OTHER_UNITS = Check("other-units", "unit", "note", "possible: a prefix is lost or misread")
+OTHER_DIGITS = Check("other-digits", "precision", "note")
+TOO_PRECISE = Check("too-precise", "precision", "note")
 MILLION = "Million "
 PREFIXES = {"K": 10**3, "M": 10**6, "G": 10**9}
 TIMES = {"ns": Fraction(1, 10**9), "ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60)}
@@ -29,34 +32,27 @@ WIDE = 10
 def other_units(study: Study) -> Iterator[Finding]:
     """One measurement in different units in different tables, and what follows for its values."""
     places: dict[tuple[str | None, str, str], list[tuple[Table, Row]]] = defaultdict(list)
-    for table in study.tables:
-        for row in table.row:
-            if table.kind == "results" and row.unit and row.symbol is not None:
-                plain = re.sub(r"[^a-z0-9]", "", row.label.lower())
-                places[row.symbol, plain, row.part or ""].append((table, row))
+    for table, row in study.rows("results"):
+        if row.unit and row.symbol is not None:
+            plain = re.sub(r"[^a-z0-9]", "", row.label.lower())
+            places[row.symbol, plain, row.part or ""].append((table, row))
     for rows in places.values():
         for (first, one), (second, other) in combinations(rows, 2):
             if one.unit == other.unit:
                 continue
             ratio = _ratio(first, one, other)
-            severity: Severity = "note"
-            text = "the units differ"
+            check, text = OTHER_UNITS, "the units differ"
             if ratio is not None:
-                severity = "warning" if max(ratio, 1 / ratio) > FAR else "note"
+                if max(ratio, 1 / ratio) > FAR:
+                    check = replace(check, severity="warning")
                 system, times = first.systems[0].title, significant(float(ratio))
                 text = f"as printed, {system} is {times} times that of {second.printed_as}"
-            yield Finding(
-                study=study.id,
-                table=f"{first.printed_as}; {second.printed_as}",
-                row=one.name,
-                section=first.section,
-                kind="unit",
-                severity=severity,
+            both = f"{first.printed_as}; {second.printed_as}"
+            yield check.at(
+                Place(study.id, both, one.name, first.section),
                 says="One measurement has one unit, or values that differ by its factor.",
                 printed=f"{_first(first, one)} {one.unit} | {_first(second, other)} {other.unit}",
                 allowed=text,
-                check="other-units",
-                ocr="possible: a prefix is lost or misread",
             )
 
 
@@ -92,25 +88,17 @@ def other_digits(study: Study) -> Iterator[Finding]:
     wanted = study.facts.significant_digits
     if wanted is None:
         return
-    for table in study.tables:
-        for row in table.row if table.kind == "results" else ():
-            for column in table.systems:
-                text = row.cell(column.id).printed or ""
-                number: Printed | None = parse(text) if is_number(text) else None
-                if number is not None and number.significant != wanted:
-                    yield Finding(
-                        study=study.id,
-                        table=table.printed_as,
-                        row=row.name,
-                        section=table.section,
-                        kind="precision",
-                        severity="note",
-                        says=f"Results are reported with {wanted} significant digits.",
-                        printed=f"{text} [{column.title}]",
-                        allowed=f"{number.significant} significant digits",
-                        check="other-digits",
-                        ocr=DIGITS,
-                    )
+    for table, row in study.rows("results"):
+        for column in table.systems:
+            text = row.cell(column.id).printed or ""
+            number: Printed | None = parse(text) if is_number(text) else None
+            if number is not None and number.significant != wanted:
+                yield OTHER_DIGITS.at(
+                    in_row(table, row),
+                    says=f"Results are reported with {wanted} significant digits.",
+                    printed=f"{text} [{column.title}]",
+                    allowed=f"{number.significant} significant digits",
+                )
 
 
 def too_precise(table: Table) -> Iterator[Finding]:
@@ -128,16 +116,9 @@ def too_precise(table: Table) -> Iterator[Finding]:
             except PublishedError:
                 continue
             if allowed.width > WIDE and parse(cells[column.id]).place < 1:
-                yield Finding(
-                    study=table.study,
-                    table=table.printed_as,
-                    row=row.name,
-                    section=table.section,
-                    kind="precision",
-                    severity="note",
+                yield TOO_PRECISE.at(
+                    in_row(table, row),
                     says="A difference has no more digits than its inputs allow.",
                     printed=cells[column.id],
                     allowed=f"the printed inputs allow {allowed.text()} %",
-                    check="too-precise",
-                    ocr=DIGITS,
                 )

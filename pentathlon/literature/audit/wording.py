@@ -6,10 +6,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pentathlon.literature.audit.findings import DIGITS, UNLIKELY, Finding
+from pentathlon.literature.audit.findings import UNLIKELY, Check, Finding, Place, in_text
 from pentathlon.literature.claims import Statement
-from pentathlon.literature.model import Listing, Mention, Stream, Study
+from pentathlon.literature.model import Study
 
+CONTRADICTIONS = Check("contradictions", "text", "warning", UNLIKELY)
+UNSHOWN_RESULTS = Check("unshown-results", "reference", "warning", UNLIKELY)
+DANGLING_MENTIONS = Check("dangling-mentions", "reference", "warning")
+IMPOSSIBLE_STREAMS = Check("impossible-streams", "source", "error", UNLIKELY)
 _NAMED = re.compile(r"(Section|Figure|Fig\.|Table|Tab\.) ([0-9IVXLC]+(?:\.[0-9]+)*)")
 _CITED = re.compile(r"\[([0-9]+)\]")
 READS = ("r", "r+", "w+", "a+")
@@ -26,13 +30,9 @@ def contradictions(study: Study) -> Iterator[Finding]:
             continue
         first, *others = parts
         other = next(one for one in others if one.says != first.says)
-        yield Finding(
-            study=study.id,
-            table="text",
-            row=subject,
-            section=", ".join(dict.fromkeys(one.section for one in parts)),
-            kind="text",
-            severity="warning",
+        sections = ", ".join(dict.fromkeys(one.section for one in parts))
+        yield CONTRADICTIONS.at(
+            in_text(study.id, subject, sections),
             says="The text makes one statement about one subject.",
             printed=f"{first.says} (section {first.section})",
             allowed="; ".join(
@@ -40,8 +40,6 @@ def contradictions(study: Study) -> Iterator[Finding]:
                     f"{one.says} (section {one.section})" for one in parts if one.says != first.says
                 )
             ),
-            check="contradictions",
-            ocr=UNLIKELY,
             note=first.note or other.note,
         )
 
@@ -50,18 +48,11 @@ def unshown_results(study: Study) -> Iterator[Finding]:
     """Results that the text announces and that nothing gives."""
     for one in study.announcements:
         if not one.shown:
-            yield Finding(
-                study=study.id,
-                table="text",
-                row=one.subject,
-                section=one.section,
-                kind="reference",
-                severity="warning",
+            yield UNSHOWN_RESULTS.at(
+                in_text(study.id, one.subject, one.section),
                 says="What is announced as measured is shown.",
                 printed=f"section {one.section} announces it",
                 allowed="no section, table or figure gives it",
-                check="unshown-results",
-                ocr=UNLIKELY,
             )
 
 
@@ -70,7 +61,13 @@ def dangling_mentions(study: Study) -> Iterator[Finding]:
     for one in study.facts.mention:
         missing = _missing(study, one.printed)
         if missing is not None:
-            yield _dangling(study, one, missing)
+            yield DANGLING_MENTIONS.at(
+                in_text(study.id, one.printed, one.section),
+                says="What the text names exists.",
+                printed=one.printed,
+                allowed=missing,
+                note=one.note,
+            )
 
 
 def _missing(study: Study, printed: str) -> str | None:
@@ -97,45 +94,17 @@ def _uncited(entries: int, number: int) -> str | None:
     return None if 1 <= number <= entries else f"the references end with [{entries}]"
 
 
-def _dangling(study: Study, one: Mention, missing: str) -> Finding:
-    return Finding(
-        study=study.id,
-        table="text",
-        row=one.printed,
-        section=one.section,
-        kind="reference",
-        severity="warning",
-        says="What the text names exists.",
-        printed=one.printed,
-        allowed=missing,
-        check="dangling-mentions",
-        ocr=DIGITS,
-        note=one.note,
-    )
-
-
 def impossible_streams(study: Study) -> Iterator[Finding]:
     """Listings that write to a stream opened for reading, or the reverse."""
     for listing in study.facts.listing:
         for stream in listing.stream:
             if stream.mode not in (READS if stream.does == "read" else WRITES):
-                yield _stream(study, listing, stream)
-
-
-def _stream(study: Study, listing: Listing, stream: Stream) -> Finding:
-    return Finding(
-        study=study.id,
-        table=listing.printed_as,
-        row=listing.subject,
-        section=listing.section,
-        kind="source",
-        severity="error",
-        says=f"A stream that the listing {stream.does}s is opened for it.",
-        printed=f'fopen(…, "{stream.mode}"), then {stream.does}',
-        allowed=(
-            f'ISO C, fopen: mode "{stream.mode}" does not allow to {stream.does}; '
-            "every call fails and returns 0"
-        ),
-        check="impossible-streams",
-        ocr=UNLIKELY,
-    )
+                yield IMPOSSIBLE_STREAMS.at(
+                    Place(study.id, listing.printed_as, listing.subject, listing.section),
+                    says=f"A stream that the listing {stream.does}s is opened for it.",
+                    printed=f'fopen(…, "{stream.mode}"), then {stream.does}',
+                    allowed=(
+                        f'ISO C, fopen: mode "{stream.mode}" does not allow to {stream.does}; '
+                        "every call fails and returns 0"
+                    ),
+                )
