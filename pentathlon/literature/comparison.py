@@ -6,11 +6,10 @@ difference to the reference of its own study (martinovic2012, formula (4)), in o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pentathlon.evaluate.display import signed, significant
 from pentathlon.evaluate.model import Evaluation
-from pentathlon.evaluate.published import difference_percent
 from pentathlon.evaluate.warnings import warnings
 from pentathlon.literature.model import Study
 from pentathlon.literature.parts import Part
@@ -57,48 +56,6 @@ class Comparison(Part):
     note: str = ""
 
 
-class Printed(Part):
-    """One printed cell.
-
-    Attributes:
-        value: in the unit of the row; None for a word or a missing cell.
-        text: as printed, with its unit.
-        words: the text of a cell that holds no number.
-    """
-
-    system: str
-    value: float | None
-    text: str
-    words: str = ""
-
-
-class Own(Part):
-    """One system of the result in one line of a row; `name` states which line."""
-
-    name: str
-    system: str
-    value: float | None
-    difference_percent: float | None = None
-    low: float | None = None
-    high: float | None = None
-    words: str = ""
-    note: str = ""
-
-
-class Mapped(Part):
-    """A row of a table: what the paper prints, and what the report's tables fill it with."""
-
-    label: str
-    unit: str
-    direction: str = ""
-    group: str = ""
-    printed: tuple[Printed, ...] = ()
-    own: tuple[Own, ...] = ()
-    lines: int = 0
-    """Lines of the result that fill it."""
-    note: str = ""
-
-
 class PublishedComparison(Part):
     """A published table beside a result.
 
@@ -119,7 +76,7 @@ def compare_published(
     table: Table,
     evaluation: Evaluation,
     result: str,
-    rows: Sequence[Mapped],
+    rows: Sequence[Comparison],
     *,
     name: str = "",
     notes: Sequence[str] = (),
@@ -149,59 +106,8 @@ def compare_published(
         table=called,
         result=result,
         cautions=(*_cautions(study, table, evaluation), *notes),
-        comparisons=tuple(_compare(study, one) for one in rows),
+        comparisons=tuple(rows),
     )
-
-
-def _compare(study: Study, one: Mapped) -> Comparison:
-    named = [cell.system for cell in one.printed]
-    reference = study.facts.reference_system
-    base = named.index(reference) if reference in named else 0
-    values = [
-        Value(
-            source=study.id,
-            system=cell.system,
-            metric=one.label,
-            value=cell.value,
-            unit=one.unit,
-            difference_percent=None
-            if place == base
-            else _difference(cell.value, one.printed[base].value),
-            printed=cell.text,
-            words=cell.words,
-        )
-        for place, cell in enumerate(one.printed)
-    ]
-    values += [
-        Value(
-            source=OWN,
-            system=own.system,
-            metric=own.name,
-            value=own.value,
-            unit=one.unit,
-            difference_percent=own.difference_percent,
-            printed="",
-            low=own.low,
-            high=own.high,
-            words=own.words,
-            note=own.note,
-        )
-        for own in one.own
-    ]
-    return Comparison(
-        label=one.label,
-        values=tuple(values),
-        own_rows=one.lines,
-        direction=one.direction,
-        group=one.group,
-        note=one.note,
-    )
-
-
-def _difference(value: float | None, reference: float | None) -> float | None:
-    if value is None or not reference:
-        return None
-    return difference_percent(value, reference)
 
 
 def _cautions(study: Study, table: Table, evaluation: Evaluation) -> tuple[str, ...]:
@@ -271,8 +177,3 @@ def _shown(value: Value) -> str:
     if value.low is not None and value.high is not None:
         return f"{significant(value.low)} to {significant(value.high)}"
     return value.words or "–"
-
-
-def as_mapping(found: PublishedComparison) -> Mapping[str, object]:
-    """The comparison as JSON data."""
-    return found.model_dump(mode="json")

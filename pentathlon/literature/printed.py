@@ -18,9 +18,6 @@ NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _MINUS = str.maketrans({"−": "-", "–": "-"})
 _COMMA = re.compile(r"(?<=\d),(?=\d+$)")
 
-QUALIFIERS = ("over", "under")
-"""Words of an author that move the number to one end: "over 9" stands for 9 to 10."""
-
 
 @dataclass(frozen=True)
 class Printed:
@@ -31,6 +28,8 @@ class Printed:
         value: the number itself.
         place: place value of the last printed digit.
         significant: number of significant digits; zeros at the end of a whole number count.
+        qualifier: word of the author, "over" or "under", that moves the number to one end:
+            "over 9" stands for 9 to 10.
     """
 
     text: str

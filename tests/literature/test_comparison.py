@@ -103,7 +103,7 @@ def test_both_commands_show_the_same_numbers(own: Evaluation) -> None:
             assert declared is not None
             rows, _ = mapped(declared, own)
             known = {
-                (one.name, one.system): (one.value, row.unit) for row in rows for one in row.own
+                (one.metric, one.system): (one.value, one.unit) for row in rows for one in mine(row)
             }
             for line in filled.lines:
                 for system, cell in zip(filled.systems, line.cells, strict=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pentathlon.evaluate.derived.model import Mean
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -18,3 +20,8 @@ class Figure:
     """What stands in the place of a value; "" for none."""
     at: str = ""
     """Where the value was found."""
+
+
+def of_mean(mean: Mean | None) -> Figure | None:
+    """A mean with its interval; None for none."""
+    return None if mean is None else Figure(mean.value, mean.low, mean.high)

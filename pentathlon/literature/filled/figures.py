@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pentathlon.evaluate.cases import case_text
-from pentathlon.evaluate.derived.model import Mean
 from pentathlon.evaluate.display import signed_percent, significant
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_curves import CacheCheck
 from pentathlon.evaluate.published import difference_percent
 from pentathlon.literature.filled import forwarding, traffic
-from pentathlon.literature.filled.figure import Figure
+from pentathlon.literature.filled.figure import Figure, of_mean
 from pentathlon.literature.filled.load import Entry
 from pentathlon.literature.filled.table import ABSENT, BETTER, Cell, Judgement, Line
 from pentathlon.literature.filled.units import convert
@@ -80,10 +79,6 @@ def _judgement(system: str, own: Figure | None, base: Figure | None) -> Judgemen
     return Judgement(system, signed_percent(difference), None, "", difference)
 
 
-def _of(mean: Mean | None) -> Figure | None:
-    return None if mean is None else Figure(mean.value, mean.low, mean.high)
-
-
 def _regions(evaluation: Evaluation, system: str, what: str, part: str) -> Figure | None:
     """Bandwidths in MB/s, times and latencies in s."""
     found = next((one for one in evaluation.derived.regions if one.system == system), None)
@@ -92,7 +87,7 @@ def _regions(evaluation: Evaluation, system: str, what: str, part: str) -> Figur
     why = f"{found.case_text or 'memory'}: {'; '.join(found.words)}" if found.words else ""
     if part == "latency":
         latency = found.latency(what)
-        return Figure(why=why) if latency is None else _of(latency.seconds)
+        return Figure(why=why) if latency is None else of_mean(latency.seconds)
     region = found.region(what)
     if region is None:
         return Figure(why=why)
@@ -102,7 +97,7 @@ def _regions(evaluation: Evaluation, system: str, what: str, part: str) -> Figur
             if what in (faster, slower):
                 return Figure(latency.faster_seconds if what == faster else latency.slower_seconds)
         return Figure(why=why)
-    return _of(region.read if part == "read" else region.write)
+    return of_mean(region.read if part == "read" else region.write)
 
 
 def _code_size(evaluation: Evaluation, system: str, what: str, part: str) -> Figure | None:

@@ -23,9 +23,9 @@ import numpy as np
 from pentathlon.evaluate.cases import number
 from pentathlon.evaluate.derived import wording
 from pentathlon.evaluate.derived.forwarding import COMPETITOR, LISTED, NONE, WORKLOAD, groups
-from pentathlon.evaluate.derived.model import Competition, Mean
+from pentathlon.evaluate.derived.model import Competition
 from pentathlon.evaluate.model import Evaluation, Row
-from pentathlon.literature.filled.figure import Figure
+from pentathlon.literature.filled.figure import Figure, of_mean
 
 TIMES_THE_LEAST = 2.0
 NOTHING_LEFT_PERCENT = 1.0
@@ -70,7 +70,7 @@ def _throughput(boots: Boots, what: str, level: float) -> Figure | None:
         values = [1e3 * max(own, key=lambda load: own[load]) for own in boots.values()]
     else:
         values = [max(own.values()) for own in boots.values()]
-    return _of(wording.mean(values, level, 0))
+    return of_mean(wording.mean(values, level, 0))
 
 
 def _much_longer(least: float, value: float) -> bool:
@@ -102,7 +102,7 @@ def _searched(evaluation: Evaluation, system: str, level: float) -> Figure | Non
         if (row.workload, row.metric) == (WORKLOAD, "knee"):
             summary = row.summary(system)
             if summary is not None:
-                return _of(wording.mean([boot.value for boot in summary.boot_means], level, 0))
+                return of_mean(wording.mean([boot.value for boot in summary.boot_means], level, 0))
     return None
 
 
@@ -115,13 +115,9 @@ def _beside(evaluation: Evaluation, system: str, what: str) -> Figure | None:
 
 def _change(one: Competition, what: str) -> Figure | None:
     if what == "lost":
-        return _of(one.lost)
+        return of_mean(one.lost)
     ratio = one.capacity if what == "capacity" else one.delay
     if ratio is None:
         return None
     low, high = (None if end is None else 100 * (end - 1) for end in (ratio.low, ratio.high))
     return Figure(100 * (ratio.value - 1), low, high)
-
-
-def _of(mean: Mean | None) -> Figure | None:
-    return None if mean is None else Figure(mean.value, mean.low, mean.high)

@@ -6,16 +6,18 @@ values from the same lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.published import difference_percent
 from pentathlon.literature import tables as published
-from pentathlon.literature.comparison import Mapped, Own, Printed
+from pentathlon.literature.comparison import OWN, Comparison, Value
 from pentathlon.literature.filled.fill import fill_entry
 from pentathlon.literature.filled.load import Declared, Entry, paper
 from pentathlon.literature.filled.table import Line
 from pentathlon.literature.filled.units import factor
 from pentathlon.literature.interval import Interval
+from pentathlon.literature.model import Study
 from pentathlon.literature.printed import is_number, parse
 
 
@@ -26,7 +28,7 @@ def filled_tables(study: str) -> tuple[str, ...]:
 
 def mapped(
     declared: Declared, evaluation: Evaluation
-) -> tuple[tuple[Mapped, ...], tuple[str, ...]]:
+) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
     """Every row of a table with its printed and its own values, and why some have none."""
     reasons: dict[str, None] = {}
     rows = tuple(_row(declared, entry, evaluation, reasons) for entry in declared.entries)
@@ -35,32 +37,50 @@ def mapped(
 
 def _row(
     declared: Declared, entry: Entry, evaluation: Evaluation, reasons: dict[str, None]
-) -> Mapped:
+) -> Comparison:
     lines = [
         line
         for line in fill_entry(entry, evaluation, reasons)
         if line.measured or entry.row.fact is not None
     ]
-    return Mapped(
+    return Comparison(
         label=entry.label,
-        unit=entry.unit,
+        values=(
+            *_with_differences(declared.study, list(_printed(declared.table, entry))),
+            *(own for line in lines for own in _own(entry, line, evaluation)),
+        ),
+        own_rows=len(lines),
         direction=entry.direction,
         group=entry.group,
-        printed=tuple(_printed(declared.table, entry)),
-        own=tuple(own for line in lines for own in _own(line, evaluation)),
-        lines=len(lines),
         note=entry.row.note,
     )
 
 
-def _own(line: Line, evaluation: Evaluation) -> Iterator[Own]:
+def _with_differences(study: Study, printed: Sequence[Value]) -> Iterator[Value]:
+    """The printed values with their differences to that of the study's reference."""
+    named = [one.system for one in printed]
+    reference = study.facts.reference_system
+    place = named.index(reference) if reference in named else 0
+    for number, one in enumerate(printed):
+        base = printed[place].value
+        if number != place and one.value is not None and base:
+            difference = difference_percent(one.value, base)
+            yield one.model_copy(update={"difference_percent": difference})
+        else:
+            yield one
+
+
+def _own(entry: Entry, line: Line, evaluation: Evaluation) -> Iterator[Value]:
     differences = {one.system: one.difference_percent for one in line.judgements}
     for system, cell in zip(evaluation.systems, line.cells, strict=True):
         words = cell.text if cell.value is None and cell.low is None else ""
-        yield Own(
-            name=line.key or line.label,
+        yield Value(
+            source=OWN,
             system=system.name,
+            metric=line.key or line.label,
             value=cell.value,
+            unit=entry.unit,
+            printed="",
             difference_percent=differences.get(system.name),
             low=cell.low,
             high=cell.high,
@@ -69,7 +89,7 @@ def _own(line: Line, evaluation: Evaluation) -> Iterator[Own]:
         )
 
 
-def _printed(table: published.Table, entry: Entry) -> Iterator[Printed]:
+def _printed(table: published.Table, entry: Entry) -> Iterator[Value]:
     """The cells that the row stands for: a row of the paper, or a column of some of its rows."""
     row = entry.row
     if row.row is not None and row.column is None:
@@ -78,8 +98,7 @@ def _printed(table: published.Table, entry: Entry) -> Iterator[Printed]:
             # Of several rows, what stands last in their labels separate them.
             which = f" ({found.label.rpartition(', ')[2]})" if row.rows else ""
             for column in table.systems or table.column[:1]:
-                title = f"{column.group}, {column.title}" if column.group else column.title
-                yield _cell(found, column, entry, f"{title}{which}")
+                yield _cell(found, column, entry, f"{column.name}{which}", table.study)
         return
     if row.column is None:
         return
@@ -90,7 +109,7 @@ def _printed(table: published.Table, entry: Entry) -> Iterator[Printed]:
         else:
             wanted = not row.rows or found.id in row.rows
         if wanted and _has(found, row.where):
-            yield _cell(found, column, entry, _system(found, row.where))
+            yield _cell(found, column, entry, _system(found, row.where), table.study)
 
 
 def _has(row: published.Row, where: dict[str, str]) -> bool:
@@ -114,12 +133,24 @@ def _system(row: published.Row, where: dict[str, str]) -> str:
     return ", ".join(parts)
 
 
-def _cell(row: published.Row, column: published.Column, entry: Entry, system: str) -> Printed:
+def _cell(
+    row: published.Row, column: published.Column, entry: Entry, system: str, study: str
+) -> Value:
     cell = row.cell(column.id)
     text = cell.printed or ""
     unit = row.unit or column.unit or ""
-    shown = f"{cell.text} {unit}".strip()
+    words, value, printed = "", None, f"{cell.text} {unit}".strip()
     if column.kind == "text" or not is_number(text):
-        return Printed(system=system, value=None, text="" if text else cell.text, words=text)
-    value = float(Interval.exact(parse(text).value).low)
-    return Printed(system=system, value=value * factor(unit, entry.unit), text=shown)
+        words, printed = text, "" if text else cell.text
+    else:
+        value = float(Interval.exact(parse(text).value).low) * factor(unit, entry.unit)
+    return Value(
+        source=study,
+        system=system,
+        metric=entry.label,
+        value=value,
+        unit=entry.unit,
+        difference_percent=None,
+        printed=printed,
+        words=words,
+    )

@@ -8,22 +8,7 @@ from dataclasses import dataclass
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.literature.filled.fill import fill
 from pentathlon.literature.filled.load import Paper, papers
-from pentathlon.literature.filled.table import ABSENT, Filled, Line
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A table of the section."""
-
-    anchor: str
-    printed_as: str
-    title: str
-    systems: tuple[str, ...]
-    reference: str
-    lines: tuple[Line, ...]
-    notes: tuple[str, ...]
-    facts: bool
-    """It describes machines and systems: texts, and no verdict."""
+from pentathlon.literature.filled.table import ABSENT, Filled
 
 
 @dataclass(frozen=True)
@@ -43,7 +28,7 @@ class Section:
 
     short: str
     title: str
-    tables: tuple[Shown, ...]
+    tables: tuple[Filled, ...]
     figures: tuple[Place, ...]
 
 
@@ -64,24 +49,11 @@ def sections(evaluation: Evaluation, anchors: Sequence[str]) -> tuple[Section, .
                 Section(
                     short=facts.id,
                     title=f"{facts.authors}: {facts.title} ({facts.year})",
-                    tables=tuple(_shown(table) for table in own),
+                    tables=tuple(own),
                     figures=figures,
                 )
             )
     return tuple(found)
-
-
-def _shown(table: Filled) -> Shown:
-    return Shown(
-        anchor=table.anchor,
-        printed_as=table.printed_as,
-        title=table.title,
-        systems=table.systems,
-        reference=table.reference,
-        lines=table.lines,
-        notes=table.notes,
-        facts=all(not line.unit for line in table.lines),
-    )
 
 
 def _figures(

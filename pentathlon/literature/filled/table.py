@@ -86,3 +86,13 @@ class Filled:
     def measured(self) -> int:
         """Lines that have a value on some system."""
         return sum(line.measured for line in self.lines)
+
+    @property
+    def facts(self) -> bool:
+        """Whether it describes machines and systems: texts, and no verdict."""
+        return all(not line.unit for line in self.lines)
+
+    @property
+    def others(self) -> list[str]:
+        """The systems that are judged against the reference."""
+        return [name for name in self.systems if name != self.reference]

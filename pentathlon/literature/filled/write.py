@@ -11,6 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pentathlon.literature.filled.table import Cell, Filled, Judgement, Line
 from pentathlon.tables.grid import Grid, GridCell
 
+KIND = ["Unit", "Better", "Group"]
+"""Headings of the columns of a table of results that describe its metrics."""
+
 FLAG = "* a boot deviates by more than 1 % from the mean."
 GROUPS = (
     "Group: v throughput, t execution time, W_G weighted geometric mean (martinovic2012,"
@@ -26,14 +29,13 @@ COMPARED = (
 
 def grid(table: Filled) -> Grid:
     """A table with the systems, unit, direction and group, then the differences and verdicts."""
-    others = [name for name in table.systems if name != table.reference]
-    facts = all(not line.unit for line in table.lines)
-    sides = [] if facts else [heading for name in others for heading in ("Diff %", "Verdict")]
-    above = [] if facts else [name for name in others for _ in range(2)]
+    facts = table.facts
+    sides = [] if facts else [heading for name in table.others for heading in ("Diff %", "Verdict")]
+    above = [] if facts else [name for name in table.others for _ in range(2)]
     flagged = any(cell.flagged for line in table.lines for cell in line.cells)
     grouped = any(line.group for line in table.lines)
     compared = (COMPARED.format(table.reference),) if above else ()
-    kind = [] if facts else ["Unit", "Better", "Group"]
+    kind = [] if facts else KIND
     return Grid(
         title=f"{table.study}, {table.printed_as}: {table.title}",
         groups=("", *("" for _ in table.systems), *("" for _ in kind), *above),
@@ -76,7 +78,6 @@ def _cell(cell: Cell) -> GridCell:
 def data_grid(table: Filled) -> Grid:
     """For CSV: every number in a column of its own, and nothing but numbers in it."""
     made = grid(table)
-    others = [name for name in table.systems if name != table.reference]
     columns: list[tuple[str, str]] = []
     for place, name in enumerate(table.systems):
         cells = [line.cells[place] for line in table.lines]
@@ -85,9 +86,9 @@ def data_grid(table: Filled) -> Grid:
             columns += [(name, "low"), (name, "high")]
         if any(cell.deviation_percent is not None for cell in cells):
             columns.append((name, "deviation_percent"))
-    facts = all(not line.unit for line in table.lines)
-    sides = [] if facts else [(name, part) for name in others for part in PARTS]
-    kind = [] if facts else ["Unit", "Better", "Group"]
+    facts = table.facts
+    sides = [] if facts else [(name, part) for name in table.others for part in PARTS]
+    kind = [] if facts else KIND
     names = {"value": "", "low": " low", "high": " high", "deviation_percent": " deviation %"}
     rows = []
     for line in table.lines:
