@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pentathlon.literature.model import Figure, Study
 from pentathlon.literature.tables import Column, Row, Table
-from pentathlon.tables.grid import Grid, GridCell
+from pentathlon.tables.grid import Grid, GridCell, plain
 
 DIRECTIONS = {"higher": "more is better", "lower": "less is better"}
 
@@ -58,16 +58,13 @@ def figure_grid(study: Study, figure: Figure) -> Grid:
     places = list(dict.fromkeys(point["x"] for point in points))
     names = [series.title for series in figure.series]
     by = {(point["x"], point["series"]): point["printed"] for point in points}
-    return Grid(
-        title=f"{study.id}, {figure.printed_as}: {figure.title}",
-        groups=("",) * (len(names) + 1),
-        headings=(figure.x_title, *(f"{name}, {figure.y_title}" for name in names)),
-        numeric=(figure.x_scale != "category", *(True for _ in names)),
-        rows=tuple(
-            (GridCell(x), *(GridCell(by.get((x, name), "missing")) for name in names))
-            for x in places
-        ),
-        notes=(f"The numbers are those of {', '.join(_sources(study, figure))}.",),
+    tables = dict.fromkeys(study.table(series.table).printed_as for series in figure.series)
+    return plain(
+        f"{study.id}, {figure.printed_as}: {figure.title}",
+        [figure.x_title, *(f"{name}, {figure.y_title}" for name in names)],
+        [figure.x_scale != "category", *(True for _ in names)],
+        ([x, *(by.get((x, name), "missing") for name in names)] for x in places),
+        [f"The numbers are those of {', '.join(tables)}."],
     )
 
 
@@ -84,10 +81,6 @@ def figure_points(study: Study, figure: Figure) -> list[dict[str, str]]:
             x = row.name if series.x is None else row.factors.get(series.x, "")
             points.append({"series": series.title, "x": x, "printed": cell.printed})
     return points
-
-
-def _sources(study: Study, figure: Figure) -> list[str]:
-    return list(dict.fromkeys(study.table(series.table).printed_as for series in figure.series))
 
 
 def _of(row: Row, name: str) -> str:

@@ -152,10 +152,10 @@ class Study(Part):
         Raises:
             PublishedError: there is none.
         """
-        wanted = _plain(name)
+        wanted = plain_name(name)
         for one in self.tables:
-            printed = _plain(one.printed_as)
-            if wanted in {_plain(one.id), printed, printed.removeprefix("table ")}:
+            printed = plain_name(one.printed_as)
+            if wanted in {plain_name(one.id), printed, printed.removeprefix("table ")}:
                 return one
         raise unknown(f"table in {self.id}", name, [one.id for one in self.tables])
 
@@ -168,14 +168,14 @@ class Study(Part):
 
     def figure(self, name: str) -> Figure | None:
         """The figure with that id or printed name, or None."""
-        wanted = _plain(name)
+        wanted = plain_name(name)
         for one in self.facts.figure:
-            if wanted in {_plain(one.id), _plain(one.printed_as)}:
+            if wanted in {plain_name(one.id), plain_name(one.printed_as)}:
                 return one
         return None
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name without what people write in different ways: "table-04" and "Table 4" are one."""
     words = name.lower().replace("-", " ").replace(".", " ").split()
     return " ".join(word.lstrip("0") or "0" if word.isdigit() else word for word in words)

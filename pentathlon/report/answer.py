@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pentathlon.evaluate.cases import SIZE, case_text, without
 from pentathlon.evaluate.display import KNOWN, is_known, percent_text, significant
 from pentathlon.evaluate.estimators.ratio import CUT, log_of
+from pentathlon.evaluate.fleet.model import FleetRowResult
 from pentathlon.evaluate.model import Comparison, Evaluation, PairSummary, Row, Sweep
+from pentathlon.evaluate.model_latency import Latency
 from pentathlon.evaluate.results.guard import emptied_by
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.evaluate.wording import QUALITY, SPEED, Wording
@@ -83,6 +85,11 @@ def compared(rows: Iterable[Row], system: str) -> Iterator[tuple[Row, Comparison
         comparison = row.comparison(system)
         if comparison is not None:
             yield row, comparison
+
+
+def row_name(row: Row | FleetRowResult | Latency) -> str:
+    """A metric and its case for people."""
+    return f"{row.title}, {row.case_text}" if row.case_text else row.title
 
 
 def distinguished(evaluation: Evaluation, system: str) -> bool:

@@ -12,8 +12,15 @@ from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_aggregate import Dominance, Mean, Sensitivity, SystemAggregate
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report import posthoc
-from pentathlon.report.answer import between, distinguished, mostly_unstable, sentence, speed_words
-from pentathlon.study.counting import count_text
+from pentathlon.report.answer import (
+    between,
+    distinguished,
+    mostly_unstable,
+    row_name,
+    sentence,
+    speed_words,
+)
+from pentathlon.study.counting import count_text, listed
 
 NEARLY_ALL = 0.995
 FEW_TURNS = 3
@@ -77,7 +84,7 @@ def best_words(evaluation: Evaluation) -> str:
     if not shares or not all(distinguished(evaluation, one.system) for one in evaluation.pairs):
         return ""
     parts = [f"{one.system} under {_share(one.share)}" for one in shares]
-    return f"Best of all systems, over all possible weights of the areas: {_listing(parts)}."
+    return f"Best of all systems, over all possible weights of the areas: {listed(parts)}."
 
 
 def weights_words(evaluation: Evaluation) -> str:
@@ -180,7 +187,7 @@ def _by(evaluation: Evaluation, mean: Mean) -> str:
     if len(shares) < 2:
         # Within one area workloads are weighed.
         shares = [f"{name} {weight:g}" for name, weight in study.weights.items()]
-    used = f" ({_listing(shares)})" if 0 < len(shares) <= FEW_WEIGHTS else ""
+    used = f" ({listed(shares)})" if 0 < len(shares) <= FEW_WEIGHTS else ""
     if study.weights:
         chosen = posthoc.changed(evaluation, "weights")
         return f"By {f'weights chosen {posthoc.MARK}' if chosen else 'the stated weights'}{used}"
@@ -338,7 +345,7 @@ def _weights(
     if turns and len(found.parts) > 2:
         items.append(
             f"With the other weights in proportion, this would also be so if "
-            f"{_listing(turns[:FEW_TURNS], 'or')}."
+            f"{listed(turns[:FEW_TURNS], 'or')}."
         )
     return items
 
@@ -386,8 +393,7 @@ def _dominance(evaluation: Evaluation, system: str, found: Dominance) -> str:
         )
     if found.in_the_way is None:
         return ""
-    row = evaluation.row(found.in_the_way)
-    name = f"{row.title}, {row.case_text}" if row.case_text else row.title
+    name = row_name(evaluation.row(found.in_the_way))
     return (
         f"Neither is shown to be at least as good in every row; the strongest exception is {name}."
     )
@@ -439,9 +445,3 @@ def _share(share: float) -> str:
     if 0 < share < 1 - NEARLY_ALL:
         return "less than 1 %".replace(" %", "\N{NO-BREAK SPACE}%")
     return percent_text(share * 100) if 0 < share < 1 else "all" if share else "none"
-
-
-def _listing(words: list[str], last: str = "and") -> str:
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} {last} {words[-1]}"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pentathlon.evaluate.display import interval_text, percent_text, signed_percent
+from pentathlon.evaluate.display import percent_text, signed_percent
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_factorial import Factorial, Ranked, Term, TermEffect
+from pentathlon.report.intervals import percent_interval
 
 MATTERS, NOTHING, OPEN = "matters", "nothing", "open"
 
@@ -108,18 +109,13 @@ def lines(evaluation: Evaluation, factorial: Factorial) -> list[Line]:
 
 def _line(evaluation: Evaluation, one: TermEffect) -> Line:
     row = evaluation.row(one.key)
-    interval = adjusted = ""
-    if one.low_percent is not None and one.high_percent is not None:
-        interval = interval_text(one.low_percent, one.high_percent)
-    if one.adjusted_low_percent is not None and one.adjusted_high_percent is not None:
-        adjusted = interval_text(one.adjusted_low_percent, one.adjusted_high_percent)
     return Line(
         term=one.term,
         metric=f"{row.title}{'' if one.declared else ' (exploratory)'}",
         case=row.case_text,
         speed="–" if one.percent is None else signed_percent(one.percent),
-        interval=interval,
-        adjusted=adjusted,
+        interval=percent_interval(one.low_percent, one.high_percent),
+        adjusted=percent_interval(one.adjusted_low_percent, one.adjusted_high_percent),
         verdict=one.verdict.value,
         words=one.words,
         reason=one.reason,

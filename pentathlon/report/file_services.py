@@ -15,6 +15,7 @@ from pentathlon.evaluate.derived.model import FileCell, FileTask, Mean, Upgrade
 from pentathlon.evaluate.display import significant
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.report import links as emulated_links
+from pentathlon.report.intervals import value_interval
 
 TITLE: Final = "File services"
 
@@ -172,7 +173,7 @@ def _line(cell: FileCell, upgrade: Upgrade | None, place: int) -> Line:
         client=cell.client,
         server=cell.server,
         time=significant(cell.time.value),
-        interval=_interval(cell.time),
+        interval=value_interval(cell.time.low, cell.time.high),
         throughput="" if cell.throughput is None else significant(cell.throughput.value),
         least="" if least is None else significant(least),
         over_least="" if not least else significant(cell.time.value / least),
@@ -180,7 +181,9 @@ def _line(cell: FileCell, upgrade: Upgrade | None, place: int) -> Line:
         waiting="" if cell.waiting is None else significant(cell.waiting, 2),
         phase=_phase(upgrade, reference=not place),
         faster="" if upgrade is None else significant(upgrade.faster.value),
-        faster_interval="" if upgrade is None else _interval(upgrade.faster),
+        faster_interval=""
+        if upgrade is None
+        else value_interval(upgrade.faster.low, upgrade.faster.high),
         words="" if upgrade is None else upgrade.words,
     )
 
@@ -190,9 +193,3 @@ def _phase(upgrade: Upgrade | None, *, reference: bool) -> str:
     if reference:
         return "reference"
     return NO_REFERENCE if upgrade is None else PHASES[upgrade.phase]
-
-
-def _interval(mean: Mean) -> str:
-    if mean.low is None or mean.high is None:
-        return ""
-    return f"{significant(mean.low)} to {significant(mean.high)}"

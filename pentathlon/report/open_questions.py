@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pentathlon.evaluate.display import percent_text
@@ -18,7 +18,7 @@ from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.answer import compared
 from pentathlon.report.areas import OPEN, overviews
-from pentathlon.study.counting import count_text
+from pentathlon.study.counting import count_text, listed
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ def _areas(evaluation: Evaluation, rule: Rule) -> Iterator[Question]:
         if needs:
             most = max(needs.values())
             yield Question(
-                f"{one.system}, {_listing(list(needs))} as a whole: {count_text(done, 'block')} "
+                f"{one.system}, {listed(list(needs))} as a whole: {count_text(done, 'block')} "
                 f"do not decide; about {most:,} would{_time(evaluation, most)}",
                 _command(evaluation, most),
             )
         if hopeless and study.installs == 1:
             yield Question(
-                f"{one.system}, {_listing(hopeless)} as a whole: the blocks differ too much for "
+                f"{one.system}, {listed(hopeless)} as a whole: the blocks differ too much for "
                 "any number of them; look for what makes them differ, or judge with a wider --delta"
             )
 
@@ -133,7 +133,3 @@ def _time(evaluation: Evaluation, blocks: int) -> str:
     """How long so many blocks take, where it is known."""
     seconds = evaluation.study.block_seconds
     return "" if seconds is None else f", in {duration(seconds * blocks)}"
-
-
-def _listing(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

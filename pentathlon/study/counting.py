@@ -1,6 +1,8 @@
-"""Numbers of things in words: "1 boot", "2 processes"."""
+"""Numbers and names of things in words: "1 boot", "2 processes", "a, b and c"."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 def count_text(number: int, noun: str) -> str:
@@ -11,6 +13,11 @@ def count_text(number: int, noun: str) -> str:
 def mean_of(boots: int) -> str:
     """Where a mean comes from; one boot has no mean."""
     return f"mean of {boots:,} boots" if boots != 1 else "1 boot"
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Names as a sentence has them: "a, b and c"."""
+    return f" {last} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def plural(noun: str) -> str:

@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pentathlon.literature.audit.findings import KINDS, SEVERITIES, Audit, Finding
-from pentathlon.tables.grid import Grid, GridCell
+from pentathlon.tables.grid import Grid, plain
 
 
 def findings_grid(findings: Sequence[Finding]) -> Grid:
     """One line per finding."""
     headings = ("Study", "Severity", "Kind", "Where", "Statement", "Printed", "But", "Scan")
-    return Grid(
-        title="Findings",
-        groups=("",) * len(headings),
-        headings=headings,
-        numeric=(False,) * len(headings),
-        rows=tuple(tuple(GridCell(text) for text in _line(finding)) for finding in findings),
-        notes=(
-            *(f"{name}: {text}." for name, text in SEVERITIES.items()),
-            *(f"{name}: {text}." for name, text in KINDS.items()),
-        ),
-    )
+    named = [*SEVERITIES.items(), *KINDS.items()]
+    notes = [f"{name}: {text}." for name, text in named]
+    return plain("Findings", headings, [False] * len(headings), map(_line, findings), notes)
 
 
 def counts_grid(audits: Sequence[Audit]) -> Grid:
@@ -36,13 +28,7 @@ def counts_grid(audits: Sequence[Audit]) -> Grid:
         )
         for audit in audits
     ]
-    return Grid(
-        title="Audit",
-        groups=("",) * len(headings),
-        headings=headings,
-        numeric=(False, *(True for _ in headings[1:])),
-        rows=tuple(tuple(GridCell(text) for text in row) for row in rows),
-    )
+    return plain("Audit", headings, [place > 0 for place in range(len(headings))], rows)
 
 
 def _count(audit: Audit, severity: str) -> int:

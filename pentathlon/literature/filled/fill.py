@@ -26,7 +26,7 @@ from pentathlon.literature.filled.load import Declared, Entry, papers
 from pentathlon.literature.filled.model import Wanted
 from pentathlon.literature.filled.table import ABSENT, BETTER, Cell, Filled, Judgement, Line
 from pentathlon.literature.filled.units import convert
-from pentathlon.study.counting import count_text
+from pentathlon.study.counting import count_text, listed
 
 EXPERIMENT = re.compile(r", experiment (\d)$")
 
@@ -66,9 +66,9 @@ def _table(group: Sequence[Declared], evaluation: Evaluation) -> Filled:
     return Filled(
         study=first.study.id,
         id=first.id,
-        printed_as=_listed([one.printed_as for one in group]),
+        printed_as=listed([one.printed_as for one in group]),
         title=_title([one.title for one in group], _sizes(first, lines, evaluation)),
-        section=_listed(list(dict.fromkeys(one.section for one in group))),
+        section=listed(list(dict.fromkeys(one.section for one in group))),
         systems=tuple(system.name for system in evaluation.systems),
         reference=evaluation.study.reference,
         lines=tuple(lines),
@@ -98,12 +98,6 @@ def _entries(group: Sequence[Declared]) -> Iterator[Entry]:
         yield from own
 
 
-def _listed(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def _sizes(declared: Declared, lines: Sequence[Line], evaluation: Evaluation) -> tuple[int, ...]:
     """How large the files were that the filled rows are of, where the title names a size."""
     if declared.size is None:
@@ -119,12 +113,12 @@ def _title(titles: Sequence[str], sizes: Sequence[int]) -> str:
     A title that names the size of a file is the paper's: the sizes of the result stand behind it.
     """
     if sizes:
-        return f"{titles[0]} in the paper, {_listed([bytes_text(one) for one in sizes])} here"
+        return f"{titles[0]} in the paper, {listed([bytes_text(one) for one in sizes])} here"
     plain = list(dict.fromkeys(EXPERIMENT.sub("", title) for title in titles))
     numbers = [found[1] for title in titles if (found := EXPERIMENT.search(title))]
     if len(numbers) == len(titles) > 1:
-        return f"{_listed(plain)}, experiments {_listed(numbers)}"
-    return titles[0] if len(titles) == 1 else _listed(plain)
+        return f"{listed(plain)}, experiments {listed(numbers)}"
+    return titles[0] if len(titles) == 1 else listed(plain)
 
 
 def _left_out(count: int) -> tuple[str, ...]:

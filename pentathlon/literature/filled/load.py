@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +11,7 @@ from pentathlon.literature import tables as published
 from pentathlon.literature.filled.groups import better, group
 from pentathlon.literature.filled.model import Figure, Listing, PaperFile, Row, Sweep, Table
 from pentathlon.literature.load import find_study, read
-from pentathlon.literature.model import Study
+from pentathlon.literature.model import Study, plain_name
 
 STUDIES = ("martinovic2012", "salah2010", "tolly2007", "vdovjak2021", "venkata2003")
 
@@ -67,9 +66,9 @@ class Paper:
 
     def find(self, name: str) -> Declared | None:
         """The table with that id or printed name, such as "Table 3"; None if there is none."""
-        wanted = _plain(name)
+        wanted = plain_name(name)
         for one in self.tables:
-            names = {_plain(one.id), _plain(one.printed_as)}
+            names = {plain_name(one.id), plain_name(one.printed_as)}
             if wanted in names | {text.removeprefix("table ") for text in names}:
                 return one
         return None
@@ -196,9 +195,3 @@ def _swept(table: published.Table, printed: published.Row, sweep: Sweep) -> Entr
 
 def _first(title: str) -> str:
     return title.partition(" ")[0].lower()
-
-
-def _plain(name: str) -> str:
-    """A name without what people write in different ways: "figure-05" and "Figure 5" are one."""
-    words = re.sub(r"[-.]", " ", name.lower()).split()
-    return " ".join(re.sub(r"^0+(?=\d)", "", word) for word in words)

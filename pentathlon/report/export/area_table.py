@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pentathlon.evaluate.display import interval_text, scale, signed_percent, significant
+from pentathlon.evaluate.display import scale, signed_percent, significant
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
+from pentathlon.report.answer import row_name
+from pentathlon.report.intervals import percent_interval
 from pentathlon.tables.grid import Grid, plain
 
 SIGNS = (
@@ -50,7 +52,7 @@ def _reading(row: Row, names: Sequence[str]) -> list[str]:
         "–" if (one := row.summary(name)) is None else significant(one.mean / divisor)
         for name in names
     ]
-    title = f"{row.title}, {row.case_text}" if row.case_text else row.title
+    title = row_name(row)
     if not row.declared:
         title = f"{title} ({'exploratory' if row.score else 'context'})"
     cells = [title, *means, unit]
@@ -64,10 +66,8 @@ def _judgement(one: Comparison | None) -> list[str]:
         return ["–", "–", "–"]
     speed = "–"
     if one.effect is not None:
-        speed = signed_percent(one.effect.percent)
-        low, high = one.effect.low_percent, one.effect.high_percent
-        if low is not None and high is not None:
-            speed = f"{speed} {interval_text(low, high)}"
+        interval = percent_interval(one.effect.low_percent, one.effect.high_percent)
+        speed = f"{signed_percent(one.effect.percent)} {interval}".rstrip()
     raw = "–" if one.difference_percent is None else signed_percent(one.difference_percent)
     sentence = "; ".join(text for text in (one.words, one.reason, *one.cautions) if text)
     return [raw, speed, sentence]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Mapping, Sequence
 
 from pentathlon.evaluate.model import Evaluation, Row
 from pentathlon.report import posthoc
@@ -70,13 +71,21 @@ COLUMNS = (
 
 def to_csv(evaluation: Evaluation) -> str:
     """The evaluation as CSV (RFC 4180): numbers as Python's repr, empty where there is none."""
+    lines = (
+        row_values(evaluation, row, system.name)
+        for row in evaluation.rows
+        for system in evaluation.systems
+    )
+    return written(COLUMNS, lines)
+
+
+def written(columns: Sequence[str], lines: Iterable[Mapping[str, object]]) -> str:
+    """Lines of values, each by its column's name, as CSV (RFC 4180)."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    for row in evaluation.rows:
-        for system in evaluation.systems:
-            values = row_values(evaluation, row, system.name)
-            writer.writerow([csv_field(values.get(name)) for name in COLUMNS])
+    writer.writerow(columns)
+    for values in lines:
+        writer.writerow([csv_field(values.get(name)) for name in columns])
     return text.getvalue()
 
 

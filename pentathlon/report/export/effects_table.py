@@ -67,11 +67,14 @@ def mapping(evaluation: Evaluation, found: Factorial) -> dict[str, object]:
         "title": TITLE,
         "design": found.words,
         "notes": [NOTE, *words.aliases(found)],
-        "rows": [_effect(found, one) for ranked in found.ranking for one in found.of(ranked.term)],
+        "rows": [
+            effect_values(found, one) for ranked in found.ranking for one in found.of(ranked.term)
+        ],
     }
 
 
-def _effect(found: Factorial, one: TermEffect) -> dict[str, object]:
+def effect_values(found: Factorial, one: TermEffect) -> dict[str, object]:
+    """What files for programs hold of an effect, by name."""
     term = found.term(one.term)
     return {
         "term": one.term,

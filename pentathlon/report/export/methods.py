@@ -17,7 +17,7 @@ from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation, SystemFacts
 from pentathlon.report import posthoc, starts
 from pentathlon.safeio import escaping
-from pentathlon.study.counting import count_text
+from pentathlon.study.counting import count_text, listed
 from pentathlon.study.plan import Plan
 
 HASH_DIGITS = 16
@@ -97,14 +97,14 @@ def _compared(evaluation: Evaluation, plan: Plan) -> tuple[str, ...]:
     workloads = len({row.workload for row in evaluation.rows})
     scores = sum(row.score for row in evaluation.rows)
     builds = sorted({build for one in evaluation.systems for build in one.agent_builds})
-    build = f" (agent build {_listing(builds)})" if builds else ""
+    build = f" (agent build {listed(builds)})" if builds else ""
     verb = "Compared were" if len(names) > 1 else "Measured was"
-    found = [f"{verb} {_listing(names)}{reference}."]
+    found = [f"{verb} {listed(names)}{reference}."]
     if machine := _machine(evaluation.systems):
         found.append(machine)
     by = "imported from other tools into" if study.imported else "measured with"
     found.append(
-        f"{count_text(workloads, 'workload')} from the areas {_listing(evaluation.areas)} with "
+        f"{count_text(workloads, 'workload')} from the areas {listed(evaluation.areas)} with "
         f"{count_text(scores, 'metric')} were {by} Pentathlon {__version__} ⟦pentathlon⟧{build}."
         if evaluation.areas
         else f"Nothing was measured with Pentathlon {__version__} ⟦pentathlon⟧{build}."
@@ -112,7 +112,7 @@ def _compared(evaluation: Evaluation, plan: Plan) -> tuple[str, ...]:
     layers = {one.layer for one in evaluation.systems}
     if len(layers) > 1:
         found.append(
-            f"The systems lie on different layers ({_listing(sorted(layers))}), so a comparison "
+            f"The systems lie on different layers ({listed(sorted(layers))}), so a comparison "
             "across them is one of layers and not of kernels."
         )
     return tuple(found)
@@ -130,7 +130,7 @@ def _machine(systems: Sequence[SystemFacts]) -> str:
     if not cpus:
         return ""
     size = f" with up to {bytes_text(max(memory))} of memory" if memory else ""
-    return f"They ran on {_listing(list(cpus))}{size}."
+    return f"They ran on {listed(list(cpus))}{size}."
 
 
 def _timed(plan: Plan, sample_ms: float) -> str:
@@ -237,9 +237,3 @@ def _judged(evaluation: Evaluation, plan: Plan) -> Iterator[str]:
     )
     if marked := posthoc.words(evaluation):
         yield marked
-
-
-def _listing(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"

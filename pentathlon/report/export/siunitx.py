@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pentathlon.evaluate.display import is_known
-from pentathlon.evaluate.model import Effect, Evaluation, Row
+from pentathlon.evaluate.model import Effect, Evaluation
 from pentathlon.evaluate.model_aggregate import Mean
-from pentathlon.evaluate.model_factorial import Factorial
+from pentathlon.evaluate.model_factorial import Factorial, TermEffect
 from pentathlon.report import posthoc
-from pentathlon.report.answer import compared
+from pentathlon.report.answer import compared, row_name
 from pentathlon.report.areas import TOGETHER
 from pentathlon.report.factorial import contrast_words
 from pentathlon.safeio import escaping
@@ -45,15 +45,9 @@ def to_siunitx(evaluation: Evaluation) -> str:
         if areas:
             title = f"Speed of {against} by area"
             parts.append(_table(evaluation, title, f"areas-{pair.system}", "Area", areas))
+        title = f"Metrics in which {pair.system} differs from {evaluation.study.reference}"
         rows = list(_decided(evaluation, pair.system))
-        for start in range(0, len(rows), MOST_ROWS):
-            more = f", part {start // MOST_ROWS + 1}" if len(rows) > MOST_ROWS else ""
-            title = (
-                f"Metrics in which {pair.system} differs from {evaluation.study.reference}{more}"
-            )
-            label = f"decided-{pair.system}{f'-{start // MOST_ROWS + 1}' if more else ''}"
-            chosen = rows[start : start + MOST_ROWS]
-            parts.append(_table(evaluation, title, label, "Metric", chosen))
+        parts += _in_parts(evaluation, title, f"decided-{pair.system}", rows)
     if len(parts) == 1:
         parts.append("% Nothing was compared.\n")
     return "\n".join(parts)
@@ -63,21 +57,20 @@ def _effects(evaluation: Evaluation, found: Factorial) -> Iterator[str]:
     """The effects of a factorial design that are shown, the terms in their ranking."""
     for ranked in found.ranking:
         shown = [one for one in found.of(ranked.term) if one.verdict.is_shown]
-        for start in range(0, len(shown), MOST_ROWS):
-            part = shown[start : start + MOST_ROWS]
-            lines = [
-                Line(_name(evaluation.row(one.key)), one.percent, one.low_percent, one.high_percent)
-                for one in part
-            ]
-            more = f", part {start // MOST_ROWS + 1}" if len(shown) > MOST_ROWS else ""
-            compared = contrast_words(found.term(ranked.term))
-            title = f"Shown effects of {ranked.term} ({compared}){more}"
-            label = f"effects-{ranked.term}{f'-{start // MOST_ROWS + 1}' if more else ''}"
-            yield _table(evaluation, title, label, "Metric", lines)
+        lines = [_line(row_name(evaluation.row(one.key)), one) for one in shown]
+        title = f"Shown effects of {ranked.term} ({contrast_words(found.term(ranked.term))})"
+        yield from _in_parts(evaluation, title, f"effects-{ranked.term}", lines)
 
 
-def _name(row: Row) -> str:
-    return f"{row.title}, {row.case_text}" if row.case_text else row.title
+def _in_parts(
+    evaluation: Evaluation, title: str, label: str, lines: Sequence[Line]
+) -> Iterator[str]:
+    """A table of metrics, or several that are numbered where it has more than MOST_ROWS lines."""
+    for start in range(0, len(lines), MOST_ROWS):
+        number = start // MOST_ROWS + 1
+        more, mark = (f", part {number}", f"-{number}") if len(lines) > MOST_ROWS else ("", "")
+        chosen = lines[start : start + MOST_ROWS]
+        yield _table(evaluation, f"{title}{more}", f"{label}{mark}", "Metric", chosen)
 
 
 def _areas(evaluation: Evaluation, system: str) -> Iterator[Line]:
@@ -87,13 +80,13 @@ def _areas(evaluation: Evaluation, system: str) -> Iterator[Line]:
     areas = [one for one in whole.means if one.kind == "area"]
     total = whole.everything.weight if whole.everything is not None else 1.0
     for mean in areas:
-        yield _of_mean(mean, mean.name.capitalize(), f"{mean.weight / total * 100:.0f}")
+        yield _line(mean.name.capitalize(), mean, f"{mean.weight / total * 100:.0f}")
     if whole.everything is not None and len(areas) > 1:
-        yield _of_mean(whole.everything, TOGETHER, "100")
+        yield _line(TOGETHER, whole.everything, "100")
 
 
-def _of_mean(mean: Mean, name: str, weight: str) -> Line:
-    return Line(name, mean.percent, mean.low_percent, mean.high_percent, weight)
+def _line(name: str, one: Mean | Effect | TermEffect, weight: str = "") -> Line:
+    return Line(name, one.percent, one.low_percent, one.high_percent, weight)
 
 
 def _decided(evaluation: Evaluation, system: str) -> Iterator[Line]:
@@ -105,11 +98,7 @@ def _decided(evaluation: Evaluation, system: str) -> Iterator[Line]:
     ]
     found.sort(key=lambda one: -abs(one[1].mean))
     for row, effect in found:
-        yield _of_effect(_name(row), effect)
-
-
-def _of_effect(name: str, effect: Effect) -> Line:
-    return Line(name, effect.percent, effect.low_percent, effect.high_percent)
+        yield _line(row_name(row), effect)
 
 
 def _table(

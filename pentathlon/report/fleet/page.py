@@ -18,6 +18,7 @@ from pentathlon.report.fleet import sentences
 from pentathlon.report.html.labels import Labels
 from pentathlon.report.html.page import asset, environment
 from pentathlon.report.html.view import GLYPHS
+from pentathlon.report.intervals import percent_interval
 from pentathlon.store.files import write_whole
 
 WIDTH = 400.0
@@ -63,36 +64,33 @@ def write(fleet: Fleet, path: Path) -> None:
 def render(fleet: Fleet) -> str:
     """The page; the same fleet gives the same bytes."""
     level = 1.0 - fleet.confidence
-    return (
-        _environment()
-        .get_template("fleet.html.j2")
-        .render(
-            version=__version__,
-            fleet=fleet,
-            style=asset("report.css") + asset("fleet.css"),
-            glyphs=GLYPHS,
-            systems=[
-                {
-                    "mean": mean,
-                    "sentence": sentences.mean_sentence(fleet, mean),
-                    "counts": sentences.counts(fleet, mean.system),
-                    "plot": plot(mean),
-                    "rows": [
-                        {
-                            "row": row,
-                            "plot": plot(row),
-                            "tau": sentences.tau_text(row.spread),
-                            "share": sentences.i_squared_text(row.spread),
-                            "disagree": sentences.disagree_text(row, level),
-                        }
-                        for row in fleet.rows_of(mean.system)
-                    ],
-                }
-                for mean in fleet.means
-            ],
-            footer=sentences.footer(fleet),
-            label=Labels(),
-        )
+    template = _environment().get_template("fleet.html.j2")
+    return template.render(
+        version=__version__,
+        fleet=fleet,
+        style=asset("report.css") + asset("fleet.css"),
+        glyphs=GLYPHS,
+        systems=[
+            {
+                "mean": mean,
+                "sentence": sentences.mean_sentence(fleet, mean),
+                "counts": sentences.counts(fleet, mean.system),
+                "plot": plot(mean),
+                "rows": [
+                    {
+                        "row": row,
+                        "plot": plot(row),
+                        "tau": sentences.tau_text(row.spread),
+                        "share": sentences.i_squared_text(row.spread),
+                        "disagree": sentences.disagree_text(row, level),
+                    }
+                    for row in fleet.rows_of(mean.system)
+                ],
+            }
+            for mean in fleet.means
+        ],
+        footer=sentences.footer(fleet),
+        label=Labels(),
     )
 
 
@@ -128,7 +126,7 @@ def plot(row: FleetRowResult | FleetMean) -> Plot | None:
             x=place(log_of(percent)),
             left=place(log_of(percent if low is None else low)),
             right=place(log_of(percent if high is None else high)),
-            text=f"{signed_percent(percent)} % {sentences.interval(low, high)}",
+            text=f"{signed_percent(percent)} % {percent_interval(low, high)}",
             odd=odd,
             fleet=whole,
         )
@@ -141,5 +139,5 @@ def plot(row: FleetRowResult | FleetMean) -> Plot | None:
 @cache
 def _environment() -> Environment:
     return environment(
-        signed=signed_percent, interval=lambda one: sentences.interval(*one), sentence=sentence
+        signed=signed_percent, interval=lambda one: percent_interval(*one), sentence=sentence
     )

@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 from pentathlon.evaluate.display import (
-    interval_text,
     percent_text,
     signed_percent,
 )
 from pentathlon.evaluate.fleet.model import Fleet, FleetMean, FleetRowResult, Spread
 from pentathlon.evaluate.verdict import Verdict, words
+from pentathlon.report.intervals import percent_interval
 from pentathlon.study.counting import count_text
 
 SURE = 0.05
-
-
-def interval(low: float | None, high: float | None) -> str:
-    """An interval in percent; "" where there is none."""
-    return "" if low is None or high is None else interval_text(low, high)
 
 
 def tau_text(spread: Spread | None) -> str:
@@ -62,12 +57,12 @@ def mean_sentence(fleet: Fleet, mean: FleetMean) -> str:
     count = count_text(len(mean.machines), "machine")
     text = (
         f"{mean.system} against {fleet.reference}, all rows: {signed_percent(mean.percent)} % "
-        f"{interval(mean.low_percent, mean.high_percent)} over {count}"
+        f"{percent_interval(mean.low_percent, mean.high_percent)} over {count}"
     )
     spread = mean.spread
     if spread is None:
         return text
-    predicted = interval(spread.prediction_low_percent, spread.prediction_high_percent)
+    predicted = percent_interval(spread.prediction_low_percent, spread.prediction_high_percent)
     return (
         f"{text}; between machines τ {tau_text(spread)}, I² {i_squared_text(spread)}; "
         f"prediction for a further machine: {predicted}"

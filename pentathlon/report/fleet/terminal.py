@@ -7,8 +7,9 @@ from rich.text import Text
 
 from pentathlon.evaluate.display import signed_percent
 from pentathlon.evaluate.fleet.model import Fleet, FleetRowResult
-from pentathlon.report.answer import sentence
+from pentathlon.report.answer import row_name, sentence
 from pentathlon.report.fleet import sentences
+from pentathlon.report.intervals import percent_interval
 from pentathlon.report.terminal.opening import SIGNS, STYLES
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
@@ -68,9 +69,9 @@ def _table(fleet: Fleet, rows: list[FleetRowResult], console: Console, full: boo
                 verdict.append(f": {row.reason}", style="default not bold")
             sign = SIGNS.get(row.verdict.sign, "")
             table.add_row(
-                Text(f"{row.title}, {row.case_text}" if row.case_text else row.title),
+                Text(row_name(row)),
                 "" if row.percent is None else f"{sign}{signed_percent(row.percent)}",
-                Text(sentences.interval(row.low_percent, row.high_percent)),
+                Text(percent_interval(row.low_percent, row.high_percent)),
                 sentences.tau_text(row.spread),
                 verdict,
                 Text(sentences.disagree_text(row, level)),
@@ -80,7 +81,7 @@ def _table(fleet: Fleet, rows: list[FleetRowResult], console: Console, full: boo
                     table.add_row(
                         Text(f"  {one.machine}", style="dim"),
                         "" if one.percent is None else signed_percent(one.percent),
-                        Text(sentences.interval(one.low_percent, one.high_percent), style="dim"),
+                        Text(percent_interval(one.low_percent, one.high_percent), style="dim"),
                         "",
                         Text(one.words, style="dim"),
                         Text("" if one.counted else f"not counted: {one.reason}", style="dim"),

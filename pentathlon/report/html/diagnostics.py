@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pentathlon.evaluate.diagnostics.modes import unseen_bound
 from pentathlon.evaluate.diagnostics.qualify import mode_words
 from pentathlon.evaluate.diagnostics.read_source import WORDS
 from pentathlon.evaluate.diagnostics.steady import NOT_ASSESSED
 from pentathlon.evaluate.display import (
-    interval_text,
     percent_text,
     scale,
     signed_percent,
     significant,
 )
-from pentathlon.evaluate.model import Evaluation, Row
+from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_latency import Latency
 from pentathlon.evaluate.model_series import Cold
+from pentathlon.report.answer import row_name
+from pentathlon.report.intervals import percent_interval
 from pentathlon.study.counting import count_text
 from pentathlon.tables.grid import Grid, plain
 
@@ -46,21 +47,22 @@ def _sheet(
     anchor: str,
     title: str,
     lede: str,
-    headings: tuple[str, ...],
+    headings: Sequence[str],
     rows: Sequence[tuple[str, ...]],
     *,
     numeric: Collection[int] = (),
     notes: tuple[str, ...] = (),
     unfolded: bool = False,
-) -> Sheet:
-    """A sheet; `numeric` are the places of the columns that hold numbers."""
+) -> Sheet | None:
+    """A sheet; None without rows. `numeric` are the places of the columns that hold numbers."""
+    if not rows:
+        return None
     numbers = [place in numeric for place in range(len(headings))]
     return Sheet(anchor, lede, plain(title, headings, numbers, rows, notes), unfolded)
 
 
-def row_name(row: Row) -> str:
-    """A metric and its case for people."""
-    return f"{row.title}, {row.case_text}" if row.case_text else row.title
+def _without_table(anchor: str, title: str, lede: str, notes: tuple[str, ...] = ()) -> Sheet:
+    return Sheet(anchor, lede, plain(title, (), (), (), notes))
 
 
 def why(evaluation: Evaluation) -> Sheet | None:
@@ -87,8 +89,6 @@ def why(evaluation: Evaluation) -> Sheet | None:
                     ),
                 )
             )
-    if not lines:
-        return None
     lines.sort(key=lambda line: line[0])
     return _sheet(
         "why",
@@ -107,7 +107,7 @@ def why(evaluation: Evaluation) -> Sheet | None:
             "Blocks",
             "p, sign test",
         ),
-        tuple(line for _, line in lines),
+        [line for _, line in lines],
         numeric=(2, 4, 5, 6, 7),
         unfolded=len(lines) <= MOST_WHY,
     )
@@ -125,15 +125,13 @@ def left_out(evaluation: Evaluation) -> Sheet | None:
         for whole in evaluation.aggregates
         for one in whole.left_out
     ]
-    return _shown(
-        _sheet(
-            "left-out",
-            "In no mean",
-            "Rows that have a weight and were not measured on both sides, or cannot be compared.",
-            ("Metric", "System", "Weight", "Reason"),
-            tuple(lines),
-            numeric={2},
-        )
+    return _sheet(
+        "left-out",
+        "In no mean",
+        "Rows that have a weight and were not measured on both sides, or cannot be compared.",
+        ("Metric", "System", "Weight", "Reason"),
+        lines,
+        numeric={2},
     )
 
 
@@ -150,17 +148,15 @@ def excluded(evaluation: Evaluation) -> Sheet | None:
         )
         for one in evaluation.excluded
     ]
-    return _shown(
-        _sheet(
-            "excluded",
-            "Samples left out by declared rules",
-            "The rules look at counters beside a sample, never at its value or its system, and "
-            "were part of the plan. Where the systems lose different shares (Fisher's exact "
-            "test), the comparison states it.",
-            ("Rule", "System", "Left out", "Of", "Not known", "p, same share"),
-            tuple(lines),
-            numeric=(2, 3, 4, 5),
-        )
+    return _sheet(
+        "excluded",
+        "Samples left out by declared rules",
+        "The rules look at counters beside a sample, never at its value or its system, and "
+        "were part of the plan. Where the systems lose different shares (Fisher's exact "
+        "test), the comparison states it.",
+        ("Rule", "System", "Left out", "Of", "Not known", "p, same share"),
+        lines,
+        numeric=(2, 3, 4, 5),
     )
 
 
@@ -183,21 +179,18 @@ def modes(evaluation: Evaluation) -> Sheet | None:
         for system in evaluation.systems
         if system.boots
     )
-    found = _shown(
-        _sheet(
-            "modes",
-            "Slow boots",
-            "Boots that are slower than the others by a clear step, with the exact interval of "
-            "their share (Clopper-Pearson).",
-            ("Metric", "System", "What", "Share of such boots"),
-            tuple(lines),
-            numeric={3},
-        )
+    return _sheet(
+        "modes",
+        "Slow boots",
+        "Boots that are slower than the others by a clear step, with the exact interval of "
+        "their share (Clopper-Pearson).",
+        ("Metric", "System", "What", "Share of such boots"),
+        lines,
+        numeric={3},
+        notes=notes,
+    ) or _without_table(
+        "modes", "Slow boots", "No metric has boots that are slow by a clear step.", notes
     )
-    if found is None:
-        found = _sheet("modes", "Slow boots", "No metric has boots that are slow by a clear "
-                      "step.", (), ())  # fmt: skip
-    return replace(found, table=replace(found.table, notes=tuple(notes)), unfolded=False)
 
 
 def warm_up(evaluation: Evaluation) -> Sheet | None:
@@ -212,8 +205,8 @@ def warm_up(evaluation: Evaluation) -> Sheet | None:
     )
     if not assessed:
         first = evaluation.steady[0]
-        return _sheet("warm-up", "Warm-up", f"{lede} No row was assessed: {first.words}.", (), ())
-    lines = tuple(
+        return _without_table("warm-up", "Warm-up", f"{lede} No row was assessed: {first.words}.")
+    lines = [
         (
             row_name(evaluation.row(one.key)),
             one.system,
@@ -223,7 +216,7 @@ def warm_up(evaluation: Evaluation) -> Sheet | None:
             "–" if one.steady_after is None else f"{one.steady_after:g}",
         )
         for one in evaluation.steady
-    )
+    ]
     head = ("Metric", "System", "Course", "Processes", "Iterations", "Steady after")
     return _sheet("warm-up", "Warm-up", lede, head, lines, numeric=(3, 4, 5))
 
@@ -245,19 +238,17 @@ def cold(evaluation: Evaluation) -> Sheet | None:
         for place, name in enumerate(names):
             cells += _cold_cells(own.get(name), divisor, unit, compared=place > 0)
         lines.append(tuple(cells))
-    return _shown(
-        _sheet(
-            "cold",
-            "Cold performance",
-            "The first sample of every process: the cost for a program that does the work once. "
-            "It may be a single operation, so it is noisier than the others. “Slower” is "
-            "against the counted samples of the same boot; “speed” against the reference's "
-            "cold samples, with its interval, “different” where Holm's procedure over all cold "
-            "rows shows it.",
-            tuple(head),
-            tuple(lines),
-            numeric=range(1, len(head)),
-        )
+    return _sheet(
+        "cold",
+        "Cold performance",
+        "The first sample of every process: the cost for a program that does the work once. "
+        "It may be a single operation, so it is noisier than the others. “Slower” is "
+        "against the counted samples of the same boot; “speed” against the reference's "
+        "cold samples, with its interval, “different” where Holm's procedure over all cold "
+        "rows shows it.",
+        head,
+        lines,
+        numeric=range(1, len(head)),
     )
 
 
@@ -270,9 +261,9 @@ def _cold_cells(one: Cold | None, divisor: float, unit: str, *, compared: bool) 
     ]
     if compared:
         speed = "–" if one.percent is None else signed_percent(one.percent)
-        if one.low_percent is not None and one.high_percent is not None:
-            speed += f" {interval_text(one.low_percent, one.high_percent)}"
-        cells.append(f"{speed} different" if one.different else speed)
+        interval = percent_interval(one.low_percent, one.high_percent)
+        parts = (speed, interval, "different" if one.different else "")
+        cells.append(" ".join(filter(None, parts)))
     return cells
 
 
@@ -289,17 +280,15 @@ def rates(evaluation: Evaluation) -> Sheet | None:
         )
         for one in evaluation.absolutes
     ]
-    return _shown(
-        _sheet(
-            "rates",
-            "Weighted geometric means of the rates",
-            "W_G of martinovic2012, formula (2), over the cases of one metric with equal "
-            "weights; times as their rates. Ratios of these numbers do not depend on the "
-            "reference; the numbers are not rates of a job.",
-            ("Metric", "Workload", "Cases", "Unit", *names),
-            tuple(lines),
-            numeric=(2, *range(4, 4 + len(names))),
-        )
+    return _sheet(
+        "rates",
+        "Weighted geometric means of the rates",
+        "W_G of martinovic2012, formula (2), over the cases of one metric with equal "
+        "weights; times as their rates. Ratios of these numbers do not depend on the "
+        "reference; the numbers are not rates of a job.",
+        ("Metric", "Workload", "Cases", "Unit", *names),
+        lines,
+        numeric=(2, *range(4, 4 + len(names))),
     )
 
 
@@ -311,16 +300,14 @@ def reads(evaluation: Evaluation) -> Sheet | None:
         if any(row.key == one.key for row in evaluation.rows)
         for answer, count in one.reads.items()
     ]
-    return _shown(
-        _sheet(
-            "reads",
-            "Sources of the reads",
-            "Judged from the pages that the cache held before each timed read and from the bytes "
-            "that the block layer read meanwhile. A rate of the cache is not a rate of the disk.",
-            ("Metric", "System", "Source", "Reads"),
-            tuple(lines),
-            numeric={3},
-        )
+    return _sheet(
+        "reads",
+        "Sources of the reads",
+        "Judged from the pages that the cache held before each timed read and from the bytes "
+        "that the block layer read meanwhile. A rate of the cache is not a rate of the disk.",
+        ("Metric", "System", "Source", "Reads"),
+        lines,
+        numeric={3},
     )
 
 
@@ -328,8 +315,7 @@ def latencies(evaluation: Evaluation) -> Sheet | None:
     """Percentiles of every distribution."""
     lines = [line for one in evaluation.latencies for line in _latency(one)]
     notes = tuple(dict.fromkeys(f"{one.title}: {one.words}." for one in evaluation.latencies))
-    found = _shown(
-        _sheet(
+    return _sheet(
         "latencies",
         "Distributions",
         "Histograms of all rounds and boots, merged and never averaged. “One boot” is the "
@@ -337,15 +323,13 @@ def latencies(evaluation: Evaluation) -> Sheet | None:
         "percentile is given where at least 10 values lie beyond it.",
         ("Distribution", "System", "Values", "Percentile", "All merged", "One boot", "Interval",
          "Speed %", "Interval"),
-        tuple(lines),
+        lines,
         numeric=(2, 3, 4, 5, 6, 7, 8),
-        )
+        notes=notes,
     )  # fmt: skip
-    return None if found is None else replace(found, table=replace(found.table, notes=notes))
 
 
 def _latency(one: Latency) -> Iterator[tuple[str, ...]]:
-    name = f"{one.title}, {one.case_text}" if one.case_text else one.title
     ratios = {ratio.percent: ratio for ratio in one.ratios}
     for part in one.percentiles:
         divisor, unit = scale(one.unit, float(part.merged or part.boot or 1))
@@ -356,10 +340,9 @@ def _latency(one: Latency) -> Iterator[tuple[str, ...]]:
             interval = f"[{significant(part.low / divisor)}, {significant(part.high / divisor)}]"
         if ratio is not None:
             speed = signed_percent(ratio.speed_percent)
-            if ratio.low_percent is not None and ratio.high_percent is not None:
-                against = interval_text(ratio.low_percent, ratio.high_percent)
+            against = percent_interval(ratio.low_percent, ratio.high_percent)
         yield (
-            name,
+            row_name(one),
             one.system,
             f"{one.count:,}",
             f"{part.percent:g}",
@@ -371,10 +354,6 @@ def _latency(one: Latency) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _shown(one: Sheet) -> Sheet | None:
-    return one if one.table.rows else None
-
-
 def guarded(evaluation: Evaluation) -> Sheet | None:
     """What was looked at before two systems were compared."""
     lines = [
@@ -383,16 +362,14 @@ def guarded(evaluation: Evaluation) -> Sheet | None:
         for one in whole.guards
     ]
     odd = sum(line[2] not in {"same", "not known"} for line in lines)
-    return _shown(
-        _sheet(
-            "guards",
-            "Comparability",
-            "What each system must share with the reference. “Qualified”: the rows are "
-            "judged and state it. “Refused”: they are not judged.",
-            ("What", "System", "Outcome", "Words"),
-            tuple(lines),
-            unfolded=odd > 0,
-        )
+    return _sheet(
+        "guards",
+        "Comparability",
+        "What each system must share with the reference. “Qualified”: the rows are "
+        "judged and state it. “Refused”: they are not judged.",
+        ("What", "System", "Outcome", "Words"),
+        lines,
+        unfolded=odd > 0,
     )
 
 

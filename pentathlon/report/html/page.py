@@ -67,56 +67,57 @@ def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
 def render(evaluation: Evaluation, result: ResultLike) -> str:
     """The page. The same result gives the same bytes: it holds no time of its making."""
     areas = view.areas(evaluation)
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            version=__version__,
-            evaluation=evaluation,
-            failures=across(evaluation.failures),
-            study=evaluation.study,
-            post_hoc=posthoc.words(evaluation),
-            systems=evaluation.systems,
-            answers=answers(evaluation),
-            decisions=decisions(evaluation),
-            overviews={one.system: one for one in overviews(evaluation)},
-            legend=legend(evaluation),
-            questions=questions(evaluation),
-            picture=view.overview_picture,
-            label=Labels(),
-            glossary=terms.entries(
-                post_hoc=bool(evaluation.study.post_hoc),
-                factorial=evaluation.factorial is not None,
-            ),
-            inventory_groups=relevance.groups(evaluation),
-            start=starts.noun(evaluation.systems),
-            starts=starts.plurals(evaluation),
-            best=best_words(evaluation),
-            weights=weights_words(evaluation),
-            areas=areas,
-            papers=_papers(evaluation, areas),
-            factorial=_factorial(evaluation),
-            screenshots=_screenshots(evaluation, result),
-            sections=_sections(evaluation),
-            why=diagnostics.why(evaluation),
-            incomparable=diagnostics.incomparable(evaluation),
-            diagnostics=diagnostics.tables(evaluation) if evaluation.rows else (),
-            overall=view.tallies(evaluation, of_answer(evaluation)),
-            explained=_explained(evaluation),
-            meanings={verdict: text for verdict, _, _, text in _explained(evaluation)},
-            notes=_notes(result),
-            warnings=warnings(evaluation),
-            starved=starved_lines(evaluation),
-            starved_title=STARVED,
-            orders=_orders(result),
-            inventory=_inventory(evaluation, result),
-            glyphs=view.GLYPHS,
-            style=asset("report.css") + asset("papers.css") + asset("screenshots.css"),
-            unpack=asset("unpack.js"),
-            code=_code(),
-            data=packed(plain(payload(evaluation, result) | {"tips": tips(areas)})),
-        )
+    return _rendered(
+        "report.html.j2",
+        version=__version__,
+        evaluation=evaluation,
+        failures=across(evaluation.failures),
+        study=evaluation.study,
+        post_hoc=posthoc.words(evaluation),
+        systems=evaluation.systems,
+        answers=answers(evaluation),
+        decisions=decisions(evaluation),
+        overviews={one.system: one for one in overviews(evaluation)},
+        legend=legend(evaluation),
+        questions=questions(evaluation),
+        picture=view.overview_picture,
+        label=Labels(),
+        glossary=terms.entries(
+            post_hoc=bool(evaluation.study.post_hoc),
+            factorial=evaluation.factorial is not None,
+        ),
+        inventory_groups=relevance.groups(evaluation),
+        start=starts.noun(evaluation.systems),
+        starts=starts.plurals(evaluation),
+        best=best_words(evaluation),
+        weights=weights_words(evaluation),
+        areas=areas,
+        papers=_papers(evaluation, areas),
+        factorial=_factorial(evaluation),
+        screenshots=_screenshots(evaluation, result),
+        sections=_sections(evaluation),
+        why=diagnostics.why(evaluation),
+        incomparable=diagnostics.incomparable(evaluation),
+        diagnostics=diagnostics.tables(evaluation) if evaluation.rows else (),
+        overall=view.tallies(evaluation, of_answer(evaluation)),
+        explained=_explained(evaluation),
+        meanings={verdict: text for verdict, _, _, text in _explained(evaluation)},
+        notes=_notes(result),
+        warnings=warnings(evaluation),
+        starved=starved_lines(evaluation),
+        starved_title=STARVED,
+        orders=_orders(result),
+        inventory=_inventory(evaluation, result),
+        glyphs=view.GLYPHS,
+        style=asset("report.css") + asset("papers.css") + asset("screenshots.css"),
+        unpack=asset("unpack.js"),
+        code=_code(),
+        data=packed(plain(payload(evaluation, result) | {"tips": tips(areas)})),
     )
+
+
+def _rendered(template: str, **values: object) -> str:
+    return _environment().get_template(template).render(**values)
 
 
 def _papers(evaluation: Evaluation, areas: Sequence[view.Area]) -> str:
@@ -125,16 +126,13 @@ def _papers(evaluation: Evaluation, areas: Sequence[view.Area]) -> str:
     found = sections(evaluation, anchors)
     if not found:
         return ""
-    template = _environment().get_template("papers.html.j2")
-    return template.render(papers=found, glyphs=view.GLYPHS, label=Labels())
+    return _rendered("papers.html.j2", papers=found, glyphs=view.GLYPHS, label=Labels())
 
 
 def _factorial(evaluation: Evaluation) -> str:
     """What a factorial design shows; "" without one."""
     found = factorial.values(evaluation)
-    if not found:
-        return ""
-    return _environment().get_template(factorial.ASSET).render(label=Labels(), **found)
+    return _rendered(factorial.ASSET, label=Labels(), **found) if found else ""
 
 
 def packed(text: str) -> str:
@@ -151,9 +149,7 @@ def _code() -> str:
 def _screenshots(evaluation: Evaluation, result: ResultLike) -> str:
     """The section with the screenshots; "" if there are none."""
     found = screenshots.sheets(evaluation, result)
-    if not found:
-        return ""
-    return _environment().get_template("screenshots.html.j2").render(sheets=found)
+    return _rendered("screenshots.html.j2", sheets=found) if found else ""
 
 
 def _sections(evaluation: Evaluation) -> list[dict[str, str]]:
@@ -163,9 +159,9 @@ def _sections(evaluation: Evaluation) -> list[dict[str, str]]:
         {
             "anchor": one.anchor,
             "title": one.title,
-            "html": _environment()
-            .get_template(one.template)
-            .render(anchor=one.anchor, title=one.title, label=Labels(), **one.values),
+            "html": _rendered(
+                one.template, anchor=one.anchor, title=one.title, label=Labels(), **one.values
+            ),
         }
         for one in made
         if one is not None

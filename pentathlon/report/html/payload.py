@@ -24,6 +24,10 @@ from pentathlon.report.html import factorial, gaps, sweeps
 from pentathlon.report.html.view import Area
 
 DIGITS, SCREEN_DIGITS = 7, 5
+ENDS = (
+    "percent", "low_percent", "high_percent", "adjusted_low_percent", "adjusted_high_percent",
+)  # fmt: skip
+"""What is drawn of an effect."""
 
 
 def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
@@ -89,10 +93,7 @@ def _areas(evaluation: Evaluation, names: list[str]) -> list[list[Any]]:
         [
             names.index(whole.system),
             mean.name,
-            *(
-                None if one is None else rounded(min(max(1 + one / 100, 1 / KNOWN), KNOWN))
-                for one in (mean.percent, mean.low_percent, mean.high_percent)
-            ),
+            *map(_ratio, (mean.percent, mean.low_percent, mean.high_percent)),
         ]
         for whole in evaluation.aggregates
         for mean in whole.means
@@ -157,19 +158,13 @@ def _comparison(one: Comparison | None, verdicts: list[Verdict]) -> list[Any] | 
     """[ratio, low, high, adjusted low, adjusted high, verdict], ratios of speed."""
     if one is None:
         return None
-    ratios: list[Any] = [None] * 5
-    if one.effect is not None:
-        ratios = [
-            None if percent is None else rounded(min(max(1 + percent / 100, 1 / KNOWN), KNOWN))
-            for percent in (
-                one.effect.percent,
-                one.effect.low_percent,
-                one.effect.high_percent,
-                one.effect.adjusted_low_percent,
-                one.effect.adjusted_high_percent,
-            )
-        ]
+    ratios = [_ratio(None if one.effect is None else getattr(one.effect, name)) for name in ENDS]
     return [*ratios, verdicts.index(one.verdict)]
+
+
+def _ratio(percent: float | None) -> float | int | None:
+    """A speed in percent as a ratio, as far as one is known."""
+    return None if percent is None else rounded(min(max(1 + percent / 100, 1 / KNOWN), KNOWN))
 
 
 def _samples(evaluation: Evaluation, table: pl.DataFrame, names: list[str]) -> list[Any]:

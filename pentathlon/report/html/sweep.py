@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pentathlon.evaluate.model import Evaluation
 
@@ -22,18 +22,8 @@ class Mark:
     best: float | None = None
 
 
-def no_marks(_evaluation: Evaluation, _key: str) -> Iterator[Mark]:
-    """Nothing is derived from the curves."""
-    return iter(())
-
-
-def no_rules(_evaluation: Evaluation) -> Iterator[tuple[int, str]]:
-    """The systems claim nothing."""
-    return iter(())
-
-
-def no_words(_evaluation: Evaluation) -> Words:
-    """There is nothing to say."""
+def nothing(*_of: object) -> Iterator[Any]:
+    """Nothing is derived from the curves, or the systems claim nothing."""
     return iter(())
 
 
@@ -44,11 +34,11 @@ class Sweep:
     factor: str
     x_title: str
     caption: str
-    marks: Callable[[Evaluation, str], Iterator[Mark]] = no_marks
+    marks: Callable[[Evaluation, str], Iterator[Mark]] = nothing
     """Marks of the panel with that key, METRIC|CASE."""
-    rules: Callable[[Evaluation], Iterator[tuple[int, str]]] = no_rules
+    rules: Callable[[Evaluation], Iterator[tuple[int, str]]] = nothing
     """What the systems claim: (size, name)."""
-    words: Callable[[Evaluation], Words] = no_words
+    words: Callable[[Evaluation], Words] = nothing
     """Sentences on the derived figures."""
     shown: tuple[str, ...] = ()
     """Metrics that are drawn; empty: all of them."""

@@ -6,15 +6,18 @@ lie. The numbers are laid out here; `assets/sweeps.js` only draws them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pentathlon.evaluate.cases import case_text, number, without
+from pentathlon.evaluate.derived.model import CodeSize
 from pentathlon.evaluate.display import bytes_text, significant
 from pentathlon.evaluate.model import Evaluation, Row
+from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.report.experiments import registry
 from pentathlon.report.html.gaps import missing
-from pentathlon.report.html.sweep import Mark, Sweep, Words, no_marks, no_rules
+from pentathlon.report.html.sweep import Mark, Sweep, Words, nothing
+from pentathlon.report.intervals import value_interval
 
 
 def find(workload: str) -> Sweep | None:
@@ -121,16 +124,17 @@ def _advantages(evaluation: Evaluation, short: Callable[[float], Any]) -> Iterat
 
 
 def _code_caches(evaluation: Evaluation) -> Iterator[tuple[int, str]]:
-    for one in evaluation.derived.code_sizes:
-        for check in one.checks:
-            yield check.claimed_bytes, f"{check.level} {bytes_text(check.claimed_bytes)}"
+    return _claims(evaluation.derived.code_sizes)
 
 
 def _region_caches(evaluation: Evaluation) -> Iterator[tuple[int, str]]:
-    for curve in evaluation.curves:
-        if curve.workload == "memory.regions":
-            for check in curve.checks:
-                yield check.claimed_bytes, f"{check.level} {bytes_text(check.claimed_bytes)}"
+    return _claims(one for one in evaluation.curves if one.workload == "memory.regions")
+
+
+def _claims(curves: Iterable[CodeSize | CurveLevels]) -> Iterator[tuple[int, str]]:
+    for curve in curves:
+        for check in curve.checks:
+            yield check.claimed_bytes, f"{check.level} {bytes_text(check.claimed_bytes)}"
 
 
 def _optima(evaluation: Evaluation, key: str) -> Iterator[Mark]:
@@ -142,11 +146,9 @@ def _optima(evaluation: Evaluation, key: str) -> Iterator[Mark]:
 def _optimum_words(evaluation: Evaluation) -> Words:
     for one in evaluation.derived.optima:
         words = one.words
-        if one.gain is not None and one.gain.low is not None and one.gain.high is not None:
-            words += (
-                f"; the undivided loop takes {significant(one.gain.value)} times as long "
-                f"({significant(one.gain.low)} to {significant(one.gain.high)})"
-            )
+        if one.gain is not None and (ends := value_interval(one.gain.low, one.gain.high)):
+            times = significant(one.gain.value)
+            words += f"; the undivided loop takes {times} times as long ({ends})"
         yield one.system, one.case_text, (words,)
 
 
@@ -187,10 +189,8 @@ def _region_words(evaluation: Evaluation) -> Words:
         for latency in one.latencies:
             text = f"{latency.between} latency {significant(latency.seconds.value * 1e6)} µs a page"
             if latency.seconds.low is not None and latency.seconds.high is not None:
-                text += (
-                    f" ({significant(latency.seconds.low * 1e6)} to "
-                    f"{significant(latency.seconds.high * 1e6)})"
-                )
+                ends = value_interval(latency.seconds.low * 1e6, latency.seconds.high * 1e6)
+                text += f" ({ends})"
             sentences.append(text)
         yield one.system, one.case_text, (*sentences, *one.words)
 
@@ -231,7 +231,7 @@ _SWEEPS: dict[str, Sweep] = {
         "Time for each element and pass over the size of the piece. Ringed: the lowest mean; "
         "bands: from the smallest to the largest piece that may be the best.",
         _optima,
-        no_rules,
+        nothing,
         _optimum_words,
     ),
     "disk.access": Sweep(
@@ -244,8 +244,8 @@ _SWEEPS: dict[str, Sweep] = {
         "chunk, bytes",
         "Rate over the size of the chunk in each order, and how many times as fast reading in "
         "order is. Bands: from where it gains no more. Dashed rules: the configured read-ahead.",
-        no_marks,
-        no_rules,
+        nothing,
+        nothing,
         _ahead_words,
     ),
     "disk.phases": Sweep(

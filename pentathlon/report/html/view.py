@@ -17,13 +17,16 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Scaling, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict, words
+from pentathlon.report.answer import compared
 from pentathlon.report.experiments import registry
 from pentathlon.report.html import sweeps
 from pentathlon.report.html.sweep import Words
+from pentathlon.report.intervals import percent_interval, value_interval
 from pentathlon.study.counting import count_text
 
 CURVE_ROWS = 6
 """A workload with at least so many rows gets a section of its own."""
+LEVELS = "Cache levels found in the curves"
 OPEN_ROWS = 16
 """Longer tables start folded."""
 
@@ -37,6 +40,21 @@ OVERVIEW = (
     "Every metric of every area with its interval, coloured by verdict; right of 0 is faster. "
     "The diamond is the mean of the area. Steps of the axis widen towards both ends; the shaded "
     "region is ±δ. A line that ends at the edge goes on."
+)
+
+CURVE = (
+    "over block size, both axes logarithmic. Dashed rules: caches that the system claims. Bands: "
+    "where the curve has its steps."
+)
+
+RATIO = (
+    "Speed relative to the reference over block size, with the interval of each row; the shaded "
+    "region is ±δ."
+)
+
+SCALING = (
+    "Time of the whole divided by the number of repetitions: a level line is work that scales "
+    "linearly, its height the cost of one repetition."
 )
 
 GLYPHS = {
@@ -185,28 +203,16 @@ def areas(evaluation: Evaluation) -> tuple[Area, ...]:
 def tallies(evaluation: Evaluation, rows: Sequence[Row]) -> tuple[Tally, ...]:
     """Counts of the verdicts among the rows, for every compared system."""
     found = []
+    delta = evaluation.study.delta_percent
     for system in evaluation.systems[1:]:
-        counter = Counter(
-            one.verdict for row in rows if (one := row.comparison(system.name)) is not None
+        counter = Counter(one.verdict for _, one in compared(rows, system.name))
+        whole = counter.total()
+        counts = (
+            Count(verdict, GLYPHS[verdict], words(verdict, delta), count, count / whole)
+            for verdict in Verdict
+            if (count := counter[verdict])
         )
-        whole = max(1, sum(counter.values()))
-        delta = evaluation.study.delta_percent
-        found.append(
-            Tally(
-                system.name,
-                tuple(
-                    Count(
-                        verdict,
-                        GLYPHS[verdict],
-                        words(verdict, delta),
-                        counter[verdict],
-                        counter[verdict] / whole,
-                    )
-                    for verdict in Verdict
-                    if counter[verdict]
-                ),
-            )
-        )
+        found.append(Tally(system.name, tuple(counts)))
     return tuple(found)
 
 
@@ -221,15 +227,8 @@ def _parts(evaluation: Evaluation, area: str, rows: Sequence[Row]) -> tuple[Part
         parts.append(_part(evaluation, f"{area}-single", "", single, figures))
     for workload, own in workloads.items():
         if len(own) >= CURVE_ROWS:
-            parts.append(
-                _part(
-                    evaluation,
-                    workload.replace(".", "-"),
-                    own[0].workload_title,
-                    own,
-                    _figures(workload, own),
-                )
-            )
+            anchor, title = workload.replace(".", "-"), own[0].workload_title
+            parts.append(_part(evaluation, anchor, title, own, _figures(workload, own)))
     return tuple(parts)
 
 
@@ -238,34 +237,12 @@ def _figures(workload: str, rows: Sequence[Row]) -> tuple[Figure, ...]:
     sweep = sweeps.find(workload)
     named = [("sweep", sweep.caption)] if sweep is not None else []
     named += registry.pictures(workload).figures
-    if named:
-        return tuple(Figure(kind, workload, caption) for kind, caption in named)
-    if SIZE in case:
+    if not named and SIZE in case:
         what = "Bandwidth" if rows[0].direction == "higher" else "Latency"
-        return (
-            Figure(
-                "curve",
-                workload,
-                f"{what} over block size, both axes logarithmic. Dashed rules: caches that the "
-                "system claims. Bands: where the curve has its steps.",
-            ),
-            Figure(
-                "ratio",
-                workload,
-                "Speed relative to the reference over block size, with the interval of each row; "
-                "the shaded region is ±δ.",
-            ),
-        )
-    if REPETITIONS in case:
-        return (
-            Figure(
-                "scaling",
-                workload,
-                "Time of the whole divided by the number of repetitions: a level line is work that "
-                "scales linearly, its height the cost of one repetition.",
-            ),
-        )
-    return (Figure("forest", workload, FOREST),)
+        named = [("curve", f"{what} {CURVE}"), ("ratio", RATIO)]
+    elif not named:
+        named = [("scaling", SCALING) if REPETITIONS in case else ("forest", FOREST)]
+    return tuple(Figure(kind, workload, caption) for kind, caption in named)
 
 
 def _part(
@@ -276,11 +253,8 @@ def _part(
     curves = [one for one in evaluation.curves if one.workload == workload and sweep is None]
     alike = bool(title) and len({row.title for row in rows}) == 1
     pictures = registry.pictures(workload)
-    found_words: Words | None = None
-    if sweep is not None:
-        found_words = sweep.words(evaluation)
-    elif pictures.words is not None:
-        found_words = pictures.words(evaluation)
+    make = pictures.words if sweep is None else sweep.words
+    derived = None if make is None else make(evaluation)
     shared = _shared(evaluation, rows)
     return Part(
         anchor=anchor,
@@ -292,29 +266,22 @@ def _part(
         figures=tuple(
             one for one in figures if len(evaluation.systems) > 1 or one.kind != "forest"
         ),
-        levels_title="Cache levels found in the curves"
-        if found_words is None
-        else pictures.words_title,
-        levels=tuple(found_words)
-        if found_words is not None
-        else tuple(
-            (
-                curve.system,
-                _curve_name(curve, curves),
-                (
-                    *(check.words for check in curve.checks),
-                    *(
-                        f"a step between {bytes_text(curve.boundaries[place].low_bytes)} and "
-                        f"{bytes_text(curve.boundaries[place].high_bytes)} that no claimed cache "
-                        "explains; address translation can make one"
-                        for place in curve.unexplained
-                    ),
-                ),
-            )
-            for curve in curves
-        ),
+        levels_title=LEVELS if derived is None else pictures.words_title,
+        levels=tuple(_levels(curves) if derived is None else derived),
         slopes=tuple(_slope(one) for one in evaluation.scalings if one.workload == workload),
     )
+
+
+def _levels(curves: Sequence[CurveLevels]) -> Words:
+    for curve in curves:
+        steps = (curve.boundaries[place] for place in curve.unexplained)
+        unexplained = (
+            f"a step between {bytes_text(step.low_bytes)} and {bytes_text(step.high_bytes)} that "
+            "no claimed cache explains; address translation can make one"
+            for step in steps
+        )
+        sentences = (*(check.words for check in curve.checks), *unexplained)
+        yield curve.system, _curve_name(curve, curves), sentences
 
 
 def _curve_name(curve: CurveLevels, curves: Sequence[CurveLevels]) -> str:
@@ -325,15 +292,11 @@ def _curve_name(curve: CurveLevels, curves: Sequence[CurveLevels]) -> str:
 
 def _slope(one: Scaling) -> Slope:
     divisor, unit = scale(one.unit, one.slope)
-    interval = ""
-    if one.slope_low is not None and one.slope_high is not None:
-        low, high = significant(one.slope_low / divisor), significant(one.slope_high / divisor)
-        interval = f"{low} to {high}"
     return Slope(
         style=one.case_text,
         system=one.system,
         slope=significant(one.slope / divisor),
-        interval=interval,
+        interval=value_interval(one.slope_low, one.slope_high, divisor),
         unit=unit,
         r_squared=f"{one.r_squared:.4f}",
         worst=significant(one.worst_percent, 2),
@@ -345,16 +308,12 @@ def _shared(evaluation: Evaluation, rows: Sequence[Row]) -> dict[str, tuple[str,
     found = {}
     whole = {caution for pair in evaluation.pairs for caution in pair.cautions}
     for system in evaluation.systems[1:]:
-        each = [one.cautions for row in rows if (one := row.comparison(system.name)) is not None]
+        each = [one.cautions for _, one in compared(rows, system.name)]
         common = set(each[0]).intersection(*each[1:]) if len(each) > 1 else set()
         found[system.name] = tuple(
             one for one in (each[0] if common else ()) if one in common - whole
         )
     return found
-
-
-def _layered(caution: str) -> bool:
-    return caution.startswith("compares")
 
 
 def _line(
@@ -367,7 +326,7 @@ def _line(
     divisor, unit = scale(row.unit, largest if reference is None else reference.mean)
     # What qualifies a whole comparison is stated once, above.
     shared = {
-        pair.system: tuple(one for one in pair.cautions if not _layered(one))
+        pair.system: tuple(one for one in pair.cautions if not one.startswith("compares"))
         for pair in evaluation.pairs
     }
     return Line(
@@ -425,14 +384,9 @@ def _checks(effect: Effect) -> tuple[str, ...]:
             f" at {found.median_confidence * 100:.1f} %)"
         )
     sentences.append(f"sign flips p = {significant(found.p_sign_flip, 2)}")
-    means = f"ratio of means {signed_percent(found.means_percent)}"
-    if found.means_unbounded:
-        means += ", unbounded"
-    elif found.means_low_percent is not None and found.means_high_percent is not None:
-        means += (
-            f" ({interval_text(found.means_low_percent, found.means_high_percent, '{} to {}')})"
-        )
-    sentences.append(means)
+    ends = percent_interval(found.means_low_percent, found.means_high_percent, " ({} to {})")
+    after = ", unbounded" if found.means_unbounded else ends
+    sentences.append(f"ratio of means {signed_percent(found.means_percent)}{after}")
     if found.p_max_t is not None:
         sentences.append(f"adjusted for all systems p = {significant(found.p_max_t, 2)}")
     share = found.probability_faster * 100
@@ -448,10 +402,9 @@ def _better(row: Row) -> str:
 
 def _judgement(one: Comparison, shared: Sequence[str], *, mark: str = "") -> Judgement:
     effect = one.effect
-    interval = ""
-    detail = one.reason
-    if effect is not None and effect.low_percent is not None and effect.high_percent is not None:
-        interval = interval_text(effect.low_percent, effect.high_percent, "{} to {}")
+    interval, detail = "", one.reason
+    if effect is not None:
+        interval = percent_interval(effect.low_percent, effect.high_percent, "{} to {}")
     if (
         effect is not None
         and effect.adjusted_confidence is not None

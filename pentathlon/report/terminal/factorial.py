@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_factorial import Factorial
 from pentathlon.report import factorial as words
 from pentathlon.report.answer import sentence
+from pentathlon.report.terminal.opening import indented
 from pentathlon.safeio.escaping import one_line
 from pentathlon.tables.sheet import Sheet
 
@@ -30,14 +30,12 @@ def render(evaluation: Evaluation, found: Factorial, console: Console, *, tables
         state = words.state(one)
         mark = Text(MARKS[state], style=STYLES[state])
         grid.add_row(mark, Text(one_line(one.term), style=STYLES[state]), one_line(one.words))
-    console.print(Padding(grid, (0, 0, 0, 2), expand=False))
+    indented(console, grid)
     for text in words.aliases(found):
         console.print(Text(one_line(f"  ≈ {text}"), style="magenta"))
     for text in found.cautions:
         console.print(Text(one_line(f"  ! {sentence(text)}"), style="magenta"))
-    console.print(
-        Padding(Text(words.sureness(evaluation, found), style="dim"), (0, 0, 0, 2), expand=False)
-    )
+    indented(console, Text(words.sureness(evaluation, found), style="dim"))
     if found.open:
         console.print(f"\nOpen: {one_line(found.open)}", markup=False, highlight=False)
     if tables:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +21,11 @@ QUIET = {Verdict.INCONCLUSIVE, Verdict.NOT_MEASURED}
 LOUD = {Verdict.UNSTABLE, Verdict.INVALID}
 SIGNS = {1: "▲", -1: "▼"}
 INDENT = (0, 0, 0, 2)
+
+
+def indented(console: Console, shown: RenderableType) -> None:
+    """Print something below its heading."""
+    console.print(Padding(shown, INDENT, expand=False))
 
 
 def style_of(verdict: Verdict) -> str:
@@ -44,13 +49,11 @@ def answer_lines(evaluation: Evaluation, found: tuple[Answer, ...], console: Con
             )
         overview = lines.get(answer.system)
         if overview is None or answer.emptied:
-            console.print(
-                Padding(Text(one_line(answer.headline), style="bold"), INDENT, expand=False)
-            )
+            indented(console, Text(one_line(answer.headline), style="bold"))
             continue
-        console.print(Padding(_areas(overview), INDENT, expand=False))
+        indented(console, _areas(overview))
         if not explained:
-            console.print(Padding(Text(legend(evaluation), style="dim"), INDENT, expand=False))
+            indented(console, Text(legend(evaluation), style="dim"))
             explained = True
 
 
@@ -87,10 +90,10 @@ def strongest(answer: Answer, most: int, console: Console) -> None:
     console.print()
     console.print(Text(one_line(f"Strongest differences of {answer.system}"), style="bold"))
     for finding in answer.findings[:most]:
-        console.print(Padding(_finding(finding), INDENT, expand=False))
+        indented(console, _finding(finding))
     more = len(answer.findings) - most
     if more > 0:
-        console.print(Padding(Text(f"and {more} more", style="dim"), INDENT, expand=False))
+        indented(console, Text(f"and {more} more", style="dim"))
 
 
 def _finding(finding: Finding) -> Table:
@@ -115,7 +118,7 @@ def open_ones(evaluation: Evaluation, console: Console) -> None:
     console.print(Text("\nOpen", style="bold"))
     for one in found:
         end = ":" if one.command else "."
-        console.print(Padding(Text(one_line(f"{one.what}{end}")), INDENT, expand=False))
+        indented(console, Text(one_line(f"{one.what}{end}")))
         if one.command:
             # A command is one line for who copies it, however narrow the screen is.
             console.print(Text(f"    {one.command}", style="cyan"), soft_wrap=True)
@@ -134,4 +137,4 @@ def failed(evaluation: Evaluation, console: Console) -> None:
         before = one.system if named == one.kind else f"{one.system}: {named}"
         text = Text(one_line(f"{before}: ")).append(one.kind, style="magenta")
         text.append(one_line(f", {one.reason}{counted}{later}"))
-        console.print(Padding(text, INDENT, expand=False))
+        indented(console, text)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -16,13 +15,12 @@ from pentathlon.evaluate.diagnostics.disagreement import OPPOSED, opposed
 from pentathlon.evaluate.diagnostics.read_source import WORDS
 from pentathlon.evaluate.display import (
     bytes_text,
-    interval_text,
     percent_text,
     scale,
     signed_percent,
     significant,
 )
-from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Summary
+from pentathlon.evaluate.model import Comparison, Evaluation, Row, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.warnings import TITLE as STARVED
@@ -31,8 +29,9 @@ from pentathlon.report import links, posthoc, starts
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.experiments import registry
+from pentathlon.report.intervals import percent_interval
 from pentathlon.report.terminal import factorial, opening
-from pentathlon.report.terminal.opening import INDENT, LOUD, STYLES, style_of
+from pentathlon.report.terminal.opening import LOUD, STYLES, indented, style_of
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
 from pentathlon.tables.sheet import Sheet
@@ -150,7 +149,7 @@ def _decision(one: Decision, console: Console) -> None:
     console.print()
     console.print(Text(one.headline, style=STYLES[one.sign] if one.sign else "bold"))
     for text in (*one.uncertainty, *one.changes):
-        console.print(Padding(Text(text, style="dim"), (0, 0, 0, 2), expand=False))
+        indented(console, Text(text, style="dim"))
     if len(one.parts) < 2:
         return
     table = Sheet(header_style="bold dim", padding=(0, 2, 0, 0))
@@ -161,7 +160,7 @@ def _decision(one: Decision, console: Console) -> None:
         name = part.name if part.kind == "area" else f"suite {part.name}"
         words = Text(part.words, style=STYLES[part.sign] if part.sign else "dim")
         table.add_row(name, part.weight, part.speed, part.interval, words)
-    console.print(Padding(table, (0, 0, 0, 2), expand=False))
+    indented(console, table)
 
 
 def _answer(answer: Answer, console: Console) -> None:
@@ -173,9 +172,9 @@ def _answer(answer: Answer, console: Console) -> None:
         if number:
             line.append(" · ", style="dim")
         line.append(f"{count} ", style="bold").append(words, style=style_of(verdict))
-    console.print(Padding(line, INDENT, expand=False))
+    indented(console, line)
     if answer.sureness:
-        console.print(Padding(Text(answer.sureness, style="dim"), INDENT, expand=False))
+        indented(console, Text(answer.sureness, style="dim"))
 
 
 @dataclass(frozen=True)
@@ -254,7 +253,8 @@ class _Table:
         effects = [one.effect for one in comparisons if one.effect is not None]
         yield _range([effect.percent for effect in effects])
         if exact:
-            yield _interval(effects[0]) if effects else ""
+            first = effects[0] if effects else None
+            yield percent_interval(first.low_percent, first.high_percent) if first else ""
         yield _tally(comparisons) if len(group) > 1 else self._verdict(comparisons[0])
         if self._across_layers():
             yield "layers, not kernels"
@@ -270,12 +270,6 @@ class _Table:
 
 def _of_parameters(caution: str) -> bool:
     return caution.startswith("the parameters")
-
-
-def _interval(effect: Effect) -> str:
-    if effect.low_percent is None or effect.high_percent is None:
-        return ""
-    return interval_text(effect.low_percent, effect.high_percent)
 
 
 def _groups(rows: Sequence[Row], full: bool) -> Iterator[list[Row]]:
@@ -446,7 +440,7 @@ def _links(evaluation: Evaluation, console: Console) -> None:
         if line.link:
             console.print(Text(f"  {line.link} by {line.engine}{links.cost(line)}"))
         console.print(Text(f"    {links.way(line)}"))
-    console.print(Padding(Text(links.CAPTION, style="dim"), (0, 0, 0, 2), expand=False))
+    indented(console, Text(links.CAPTION, style="dim"))
 
 
 def _reads(evaluation: Evaluation, console: Console) -> None:
