@@ -73,10 +73,6 @@ class Interval:
     def contains(self, value: Fraction | int) -> bool:
         return self.low <= value <= self.high
 
-    def within(self, other: Interval) -> bool:
-        """Whether every real of this one lies in the other."""
-        return other.low <= self.low and self.high <= other.high
-
     def widened(self, factor: Fraction) -> Interval:
         """Every number that is at most (1 + factor) times larger or smaller than one in it."""
         return self * Interval(1 / (1 + factor), 1 + factor)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import SIZE, case_text, without
 from pentathlon.evaluate.display import KNOWN, is_known, percent_text, significant
-from pentathlon.evaluate.estimators.ratio import CUT, log_of
+from pentathlon.evaluate.estimators.ratio import CUT, delta_log, log_of
 from pentathlon.evaluate.fleet.model import FleetRowResult
 from pentathlon.evaluate.model import Comparison, Evaluation, PairSummary, Row, Sweep
+from pentathlon.evaluate.model_aggregate import Mean
 from pentathlon.evaluate.model_latency import Latency
 from pentathlon.evaluate.results.guard import emptied_by
 from pentathlon.evaluate.verdict import Verdict, words
@@ -108,6 +109,18 @@ def mostly_unstable(evaluation: Evaluation, system: str, area: str = "") -> bool
     every = Counter(one.verdict for _, one in compared([row for row in rows if row.score], system))
     judged = sum(every.values()) - every[Verdict.NOT_MEASURED]
     return (every[Verdict.UNSTABLE] + every[Verdict.INVALID]) * 2 > judged
+
+
+def shown_equal(mean: Mean, delta_percent: float) -> bool:
+    """Whether a mean is shown to be within ±δ.
+
+    Nothing is where the machine's own noise is wider than that.
+    """
+    if mean.low_percent is None or mean.high_percent is None:
+        return False
+    coarse = mean.floor_percent is not None and mean.floor_percent > delta_percent
+    room = delta_log(delta_percent)
+    return -room <= log_of(mean.low_percent) and log_of(mean.high_percent) <= room and not coarse
 
 
 def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:

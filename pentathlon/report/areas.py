@@ -13,12 +13,19 @@ from dataclasses import dataclass, replace
 
 from pentathlon.evaluate.aggregate.aggregate import direction
 from pentathlon.evaluate.display import is_known, percent_text, signed_percent
-from pentathlon.evaluate.estimators.ratio import delta_log, log_of
+from pentathlon.evaluate.estimators.ratio import log_of
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.model_aggregate import Mean
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.wording import QUALITY, SPEED, Wording
-from pentathlon.report.answer import HUGE, between, compared, mostly_unstable, speed_words
+from pentathlon.report.answer import (
+    HUGE,
+    between,
+    compared,
+    mostly_unstable,
+    shown_equal,
+    speed_words,
+)
 from pentathlon.study.counting import count_text
 
 SURE, EQUAL, OPEN = "sure", "equal", "open"
@@ -160,9 +167,7 @@ def _judged(
     if mean.low_percent is None or mean.high_percent is None:
         return OPEN, 0, f"open, {speed_words(mean.mean, kind)} in the only block"
     low, high = log_of(mean.low_percent), log_of(mean.high_percent)
-    coarse = mean.floor_percent is not None and mean.floor_percent > delta_percent
-    room = delta_log(delta_percent)
-    if -room <= low and high <= room and not coarse:
+    if shown_equal(mean, delta_percent):
         return EQUAL, 0, f"equal within {percent_text(delta_percent)}, sure"
     sign = direction(mean)
     if sign:

@@ -18,6 +18,7 @@ from pentathlon.report.answer import (
     mostly_unstable,
     row_name,
     sentence,
+    shown_equal,
     speed_words,
 )
 from pentathlon.study.counting import count_text, listed
@@ -121,7 +122,6 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
             "shows nothing: most of the metrics are unstable."
         )
     low, high = log_of(mean.low_percent), log_of(mean.high_percent)
-    room = delta_log(study.delta_percent)
     if mean.floor_percent is not None and mean.below_floor and (low > 0 or high < 0):
         return (
             f"{by}, {system} was {_than(mean.mean, study.reference)} as a whole, which is not "
@@ -133,7 +133,7 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
             f"{by}, {system} is {_than(mean.mean, study.reference)} as a whole "
             f"({interval_words(low, high)})."
         )
-    if -room <= low and high <= room and not _too_coarse(mean, study.delta_percent):
+    if shown_equal(mean, study.delta_percent):
         return (
             f"{by}, {system} and {study.reference} are equally fast as a whole, within "
             f"{percent_text(study.delta_percent)} ({speed_words(low)} to {speed_words(high)})."
@@ -411,14 +411,9 @@ def _part(evaluation: Evaluation, whole: SystemAggregate, mean: Mean) -> PartLin
     interval = ""
     if mean.low_percent is not None and mean.high_percent is not None:
         interval = interval_text(mean.low_percent, mean.high_percent)
-        room = delta_log(delta_percent)
         if unstable:
             words = "unstable"
-        elif (
-            -room <= log_of(mean.low_percent)
-            and log_of(mean.high_percent) <= room
-            and not _too_coarse(mean, delta_percent)
-        ):
+        elif shown_equal(mean, delta_percent):
             delta = percent_text(delta_percent)
             words = f"different by less than {delta}" if sign else f"equal within {delta}"
             sign = 0
@@ -432,11 +427,6 @@ def _part(evaluation: Evaluation, whole: SystemAggregate, mean: Mean) -> PartLin
         sign=sign,
         rows=mean.rows,
     )
-
-
-def _too_coarse(mean: Mean, delta_percent: float) -> bool:
-    """Whether the machine's own noise is wider than ±δ: then nothing is shown to be within it."""
-    return mean.floor_percent is not None and mean.floor_percent > delta_percent
 
 
 def _share(share: float) -> str:

@@ -47,11 +47,7 @@ def _areas(evaluation: Evaluation, rule: Rule) -> Iterator[Question]:
     """Areas that are open as a whole; those that one command decides share it."""
     study = evaluation.study
     for one in overviews(evaluation):
-        whole = (
-            next(own for own in evaluation.aggregates if own.system == one.system)
-            if evaluation.aggregates
-            else None
-        )
+        whole = next((own for own in evaluation.aggregates if own.system == one.system), None)
         needs: dict[str, int] = {}
         done = 0
         hopeless = []

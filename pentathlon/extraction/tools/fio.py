@@ -83,7 +83,7 @@ def _job(job: Node, case: dict[str, CaseValue]) -> Iterator[Row]:
         if part is None or part["total_ios"].number() == 0:
             continue
         did_something = True
-        for name, title, unit, direction, value in _figures(part, way):
+        for name, title, unit, direction, value in _figures(part):
             metric = Metric(f"{way}_{name}", f"{way.capitalize()}: {title}", unit, direction)
             yield _row(metric, case, value)
     sync = job.find("sync")
@@ -96,7 +96,7 @@ def _job(job: Node, case: dict[str, CaseValue]) -> Iterator[Row]:
                 yield _row(metric, case, share)
 
 
-def _figures(part: Node, way: str) -> Iterator[tuple[str, str, str, Direction, Node]]:
+def _figures(part: Node) -> Iterator[tuple[str, str, str, Direction, Node]]:
     yield "bandwidth", "bandwidth", "B/s", "higher", part["bw_bytes"]
     yield "iops", "operations per second", "1/s", "higher", part["iops"]
     latency = part.find("lat_ns")

@@ -155,7 +155,7 @@ def fill_entry(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -
             unit=entry.unit,
             better=BETTER[entry.direction],
             cells=tuple(
-                _cell(entry, row.summary(name), boots[name])
+                _cell(row.summary(name), boots[name])
                 if boots[name] is not None
                 else _missing(entry, name, evaluation.failures, reasons)
                 for name in names
@@ -199,7 +199,7 @@ def boots_in_unit(entry: Entry, summary: Summary | None) -> Boots | None:
     return boots * (convert(entry.row.convert, summary.mean) / summary.mean)
 
 
-def _cell(entry: Entry, summary: Summary | None, boots: Boots | None) -> Cell:
+def _cell(summary: Summary | None, boots: Boots | None) -> Cell:
     assert summary is not None and boots is not None
     value = model.mean(boots)
     deviation = model.deviation_percent(boots)

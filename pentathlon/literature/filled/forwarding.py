@@ -46,8 +46,10 @@ def find(evaluation: Evaluation, system: str, what: str, part: str) -> Figure | 
         if what in ("capacity", "peak", "sustained"):
             return _throughput(_boots(alone, "throughput", system), what, level)
         if what == "delay":
-            return _first(_boots(alone, "round_trip", system), _much_longer)
-        return _first(_boots(alone, "cpu_available", system), _nothing_left)
+            times = _boots(alone, "round_trip", system)
+            return _first(times, lambda least, value: value > TIMES_THE_LEAST * least)
+        left = _boots(alone, "cpu_available", system)
+        return _first(left, lambda _, value: value < NOTHING_LEFT_PERCENT)
     return _searched(evaluation, system, level) if what == "capacity" else None
 
 
@@ -71,14 +73,6 @@ def _throughput(boots: Boots, what: str, level: float) -> Figure | None:
     else:
         values = [max(own.values()) for own in boots.values()]
     return of_mean(wording.mean(values, level, 0))
-
-
-def _much_longer(least: float, value: float) -> bool:
-    return value > TIMES_THE_LEAST * least
-
-
-def _nothing_left(_: float, value: float) -> bool:
-    return value < NOTHING_LEFT_PERCENT
 
 
 def _first(boots: Boots, reached: Callable[[float, float], bool]) -> Figure | None:

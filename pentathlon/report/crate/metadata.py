@@ -95,77 +95,70 @@ def document(
     organisation = _organisation(published.organisation)
     authors = [_person(name, organisation) for name in published.authors]
     license_ = _license(published.license)
-    root: dict[str, Any] = {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": study.title,
-        "description": _description(evaluation),
-        "datePublished": published.date,
-        "license": {"@id": license_["@id"]},
-        "identifier": {"@id": "#plan-hash"},
-        "keywords": ["benchmark", "operating systems", *evaluation.areas],
-        "hasPart": [{"@id": _id(one.path)} for one in entries],
-        "mentions": {"@id": "#run"},
-    }
+    root = _entity(
+        "./",
+        "Dataset",
+        name=study.title,
+        description=_description(evaluation),
+        datePublished=published.date,
+        license={"@id": license_["@id"]},
+        identifier={"@id": "#plan-hash"},
+        keywords=["benchmark", "operating systems", *evaluation.areas],
+        hasPart=[{"@id": quote(one.path)} for one in entries],
+        mentions={"@id": "#run"},
+    )
     if authors:
         root["author"] = _references(str(one["@id"]) for one in authors)
     if organisation:
         root["publisher"] = {"@id": organisation["@id"]}
     names = {one.path for one in entries}
     graph: list[dict[str, Any]] = [
-        {
-            "@id": METADATA,
-            "@type": "CreativeWork",
-            "conformsTo": {"@id": CONFORMS},
-            "about": {"@id": "./"},
-        },
+        _entity(METADATA, "CreativeWork", conformsTo={"@id": CONFORMS}, about={"@id": "./"}),
         root,
         license_,
-        {
-            "@id": "#plan-hash",
-            "@type": "PropertyValue",
-            "propertyID": "SHA-256 of plan.json without its final newline",
-            "value": study.plan_hash,
-        },
+        _entity(
+            "#plan-hash",
+            "PropertyValue",
+            propertyID="SHA-256 of plan.json without its final newline",
+            value=study.plan_hash,
+        ),
         *authors,
         *([organisation] if organisation else []),
         *map(_file, entries),
-        {
-            "@id": "#run",
-            "@type": "CreateAction",
-            "name": f"Run of {study.name}",
-            "startTime": run.started,
-            "endTime": run.ended,
-            "instrument": _references(["#pentathlon", *(str(one["@id"]) for one in agents)]),
-            "object": _references(name for name in ("study.toml", "plan.json") if name in names),
-            "result": {"@id": "journal.jsonl"},
-        },
-        {
-            "@id": "#pentathlon",
-            "@type": "SoftwareApplication",
-            "name": "Pentathlon",
-            "softwareVersion": run.version,
-        },
+        _entity(
+            "#run",
+            "CreateAction",
+            name=f"Run of {study.name}",
+            startTime=run.started,
+            endTime=run.ended,
+            instrument=_references(["#pentathlon", *(str(one["@id"]) for one in agents)]),
+            object=_references(name for name in ("study.toml", "plan.json") if name in names),
+            result={"@id": "journal.jsonl"},
+        ),
+        _program("#pentathlon", run.version),
         *agents,
-        {
-            "@id": "#judgement",
-            "@type": "CreateAction",
-            "name": "Judgement and report",
-            "instrument": {"@id": "#judge"},
-            "object": {"@id": "journal.jsonl"},
-            "result": _references(
+        _entity(
+            "#judgement",
+            "CreateAction",
+            name="Judgement and report",
+            instrument={"@id": "#judge"},
+            object={"@id": "journal.jsonl"},
+            result=_references(
                 name for name in ("evaluation.json", "report.html") if name in names
             ),
-        },
-        {
-            "@id": "#judge",
-            "@type": "SoftwareApplication",
-            "name": "Pentathlon",
-            "softwareVersion": __version__,
-        },
+        ),
+        _program("#judge", __version__),
     ]
     text = json.dumps({"@context": CONTEXT, "@graph": graph}, indent=1, ensure_ascii=False)
     return json_document(text) + "\n"
+
+
+def _entity(id_: str, type_: str, **properties: Any) -> dict[str, Any]:
+    return {"@id": id_, "@type": type_, **properties}
+
+
+def _program(id_: str, version: str) -> dict[str, Any]:
+    return _entity(id_, "SoftwareApplication", name="Pentathlon", softwareVersion=version)
 
 
 def _description(evaluation: Evaluation) -> str:
@@ -188,32 +181,24 @@ def _references(ids: Iterable[str]) -> dict[str, str] | list[dict[str, str]]:
     return found[0] if len(found) == 1 else found
 
 
-def _id(path: str) -> str:
-    return quote(path)
-
-
 def _file(entry: Entry) -> dict[str, Any]:
     suffix = f".{entry.path.rpartition('.')[2]}"
     media, words = TYPES.get(suffix, ("application/octet-stream", "a file"))
-    return {
-        "@id": _id(entry.path),
-        "@type": "File",
-        "name": entry.path,
-        "description": MEANINGS.get(entry.path, words),
-        "encodingFormat": media,
-        "contentSize": str(entry.size),
-        "sha256": entry.sha256,
-    }
+    return _entity(
+        quote(entry.path),
+        "File",
+        name=entry.path,
+        description=MEANINGS.get(entry.path, words),
+        encodingFormat=media,
+        contentSize=str(entry.size),
+        sha256=entry.sha256,
+    )
 
 
 def _agent(build: str, stated: Mapping[str, Any]) -> dict[str, Any]:
     """One build of the agent, by its hashes: of the program and of its sources."""
-    found: dict[str, Any] = {
-        "@id": f"#agent-{quote(build)}",
-        "@type": "SoftwareApplication",
-        "name": "pentathlon-agent",
-        "identifier": build,
-    }
+    id_ = f"#agent-{quote(build)}"
+    found = _entity(id_, "SoftwareApplication", name="pentathlon-agent", identifier=build)
     if version := stated.get("version"):
         found["softwareVersion"] = str(version)
     details = [
@@ -226,11 +211,8 @@ def _agent(build: str, stated: Mapping[str, Any]) -> dict[str, Any]:
 
 def _person(name: str, organisation: Mapping[str, Any] | None) -> dict[str, Any]:
     found = ORCID.match(name)
-    person: dict[str, Any] = {
-        "@id": found[2] if found else f"#{quote(name)}",
-        "@type": "Person",
-        "name": found[1] if found else name,
-    }
+    id_, shown = (found[2], found[1]) if found else (f"#{quote(name)}", name)
+    person = _entity(id_, "Person", name=shown)
     if organisation:
         person["affiliation"] = {"@id": organisation["@id"]}
     return person
@@ -240,17 +222,13 @@ def _organisation(name: str) -> dict[str, Any] | None:
     if not name:
         return None
     if found := ADDRESSED.match(name):
-        return {"@id": found[2], "@type": "Organization", "name": found[1], "url": found[2]}
-    return {"@id": f"#organisation-{quote(name)}", "@type": "Organization", "name": name}
+        return _entity(found[2], "Organization", name=found[1], url=found[2])
+    return _entity(f"#organisation-{quote(name)}", "Organization", name=name)
 
 
 def _license(name: str) -> dict[str, Any]:
     if not name:
-        return {
-            "@id": NO_LICENSE,
-            "@type": "CreativeWork",
-            "name": "No licence is stated",
-            "description": "Ask who published these data before you reuse them.",
-        }
+        what = "Ask who published these data before you reuse them."
+        return _entity(NO_LICENSE, "CreativeWork", name="No licence is stated", description=what)
     address = name if "://" in name else f"https://spdx.org/licenses/{quote(name)}"
-    return {"@id": address, "@type": "CreativeWork", "name": name}
+    return _entity(address, "CreativeWork", name=name)

@@ -6,7 +6,7 @@ Markdown and LaTeX are for reading and round; the others hold numbers in full pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from pentathlon.evaluate.facts import ResultLike
@@ -79,33 +79,33 @@ def write(
             known = ", ".join(FORMATS)
             raise ExportError(f'"{name}" is no format of the report; use one of {known}')
     directory.mkdir(parents=True, exist_ok=True)
-    files = []
+    files: list[Path] = []
     for name in wanted:
-        if name == "html":
-            # The page is large, and most exports do not need it.
-            from pentathlon.report.html import page  # noqa: PLC0415
-
-            path = directory / posthoc.file_name("report.html", evaluation)
-            page.write(evaluation, result, path)
-        elif name == "methods":
-            for file, make_text in METHODS.items():
-                path = directory / posthoc.file_name(file, evaluation)
-                write_whole(path, make_text(evaluation, result))
-                files.append(path)
-            continue
-        elif name in PICTURES:
+        if name in PICTURES:
             files += _pictures(evaluation, result, directory, name, columns)
             continue
-        else:
-            file, make = MAKERS[name]
+        for file, text in _texts(evaluation, result, name):
             path = directory / posthoc.file_name(file, evaluation)
-            write_whole(path, make(evaluation))
-            if name == "csv" and evaluation.factorial is not None:
-                files.append(path)
-                path = directory / posthoc.file_name(effects.FILE, evaluation)
-                write_whole(path, effects.to_csv(evaluation, evaluation.factorial))
-        files.append(path)
+            write_whole(path, text)
+            files.append(path)
     return files
+
+
+def _texts(evaluation: Evaluation, result: ResultLike, name: str) -> Iterator[tuple[str, str]]:
+    """The files of a format that holds text, with what stands in them."""
+    if name == "html":
+        # The page is large, and most exports do not need it.
+        from pentathlon.report.html import page  # noqa: PLC0415
+
+        yield "report.html", page.render(evaluation, result)
+    elif name == "methods":
+        for file, make_text in METHODS.items():
+            yield file, make_text(evaluation, result)
+    else:
+        file, make = MAKERS[name]
+        yield file, make(evaluation)
+    if name == "csv" and evaluation.factorial is not None:
+        yield effects.FILE, effects.to_csv(evaluation, evaluation.factorial)
 
 
 def _pictures(

@@ -83,14 +83,14 @@ def _kept(text: str, escape: Callable[[str], str]) -> str:
 def paragraphs(evaluation: Evaluation, plan: Plan) -> list[str]:
     """What was compared, how it was measured, how it was judged; with marks for citations."""
     every = [
-        _compared(evaluation, plan),
+        _compared(evaluation),
         () if evaluation.study.imported else _measured(evaluation, plan),
         _judged(evaluation, plan),
     ]
     return [" ".join(sentences) for sentences in every if sentences]
 
 
-def _compared(evaluation: Evaluation, plan: Plan) -> tuple[str, ...]:
+def _compared(evaluation: Evaluation) -> tuple[str, ...]:
     study = evaluation.study
     names = [_system(one) for one in evaluation.systems]
     reference = f"; {study.reference} is the reference" if len(names) > 1 else ""

@@ -73,9 +73,12 @@ def _claimed(canvas: Canvas, axes: Axes, xs: Sequence[float]) -> None:
     claimed = {(name, size) for own in canvas.data["caches"] for name, size in own}
     for name, size in sorted(claimed, key=lambda one: one[1]):
         if xs[0] <= size <= xs[-1]:
-            axes.axvline(size, color=INK, linewidth=0.6, linestyle=(0, (3, 2)), alpha=0.7)
-            axes.text(size, 1.01, name, transform=axes.get_xaxis_transform(), ha="center",
-                      fontsize=5.5)  # fmt: skip
+            _rule(axes, size, name)
+
+
+def _rule(axes: Axes, at: float, name: str) -> None:
+    axes.axvline(at, color=INK, linewidth=0.6, linestyle=(0, (3, 2)), alpha=0.7)
+    axes.text(at, 1.01, name, transform=axes.get_xaxis_transform(), ha="center", fontsize=5.5)
 
 
 def scaling(canvas: Canvas, part: str) -> Figure | None:
@@ -137,9 +140,7 @@ def sweep(canvas: Canvas, part: str) -> Figure | None:
                 line(axes, s, [x for x, _ in own], ys, len(canvas.names))
         for at, label in one["r"]:
             if xs[0] <= at <= xs[-1]:
-                axes.axvline(at, color=INK, linewidth=0.6, linestyle=(0, (3, 2)), alpha=0.7)
-                axes.text(at, 1.01, label.partition(" ")[0], ha="center", fontsize=5.5,
-                          transform=axes.get_xaxis_transform())  # fmt: skip
+                _rule(axes, at, label.partition(" ")[0])
         value_axis(axes, [y / divisor for y in values], unit, linear=unit == "%")
         size_axis(axes, xs, found["x"])
         axes.set_title(clipped(one["t"], canvas.letters(len(panels))), pad=14 if one["r"] else 6)

@@ -106,7 +106,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
         warnings=warnings(evaluation),
         starved=starved_lines(evaluation),
         starved_title=STARVED,
-        orders=_orders(result),
+        orders=[[boot.system for boot in block] for block in result.plan.blocks],
         inventory=_inventory(evaluation, result),
         glyphs=view.GLYPHS,
         style=asset("report.css") + asset("papers.css") + asset("screenshots.css"),
@@ -215,11 +215,6 @@ def _notes(result: ResultLike) -> list[str]:
     """The sentences that the run noted when it began."""
     notes = getattr(result, "notes", None)
     return list(notes()) if callable(notes) else []
-
-
-def _orders(result: ResultLike) -> list[list[str]]:
-    """The systems of each block in the order in which they were booted."""
-    return [[boot.system for boot in block] for block in result.plan.blocks]
 
 
 def _inventory(evaluation: Evaluation, result: ResultLike) -> list[dict[str, Any]]:

@@ -55,7 +55,7 @@ def render(evaluation: Evaluation, console: Console) -> None:
         console.print()
     if not scores:
         console.print(Text("Nothing was measured.", style="bold"))
-    for line in _cautions(evaluation):
+    for line in dict.fromkeys(text for pair in evaluation.pairs for text in pair.cautions):
         console.print(Text(one_line(f"! {line}"), style="magenta"))
     for failure in across(evaluation.failures):
         cases = f" ({failure.cases_text})" if failure.cases else ""
@@ -154,7 +154,8 @@ def _fitting(evaluation: Evaluation, row: Row, console: Console) -> Sheet:
 
 def _table(evaluation: Evaluation, row: Row, beside: Sequence[Row]) -> Sheet:
     table = Sheet(header_style="bold dim", padding=(0, 2, 0, 0))
-    table.add_column("system", min_width=min(16, _longest_name(evaluation)), no_wrap=True)
+    longest = max(len(one_line(system.name)) for system in evaluation.systems)
+    table.add_column("system", min_width=min(16, longest), no_wrap=True)
     title = _plain(row)
     for name in (
         title if len(title) <= LONGEST_HEADER else "value",
@@ -185,10 +186,6 @@ def _table(evaluation: Evaluation, row: Row, beside: Sequence[Row]) -> Sheet:
     return table
 
 
-def _longest_name(evaluation: Evaluation) -> int:
-    return max(len(one_line(system.name)) for system in evaluation.systems)
-
-
 def _plain(row: Row) -> str:
     """A metric's title without its workload's, which is the only one."""
     return row.title.removeprefix(f"{row.workload_title}: ").removesuffix(" (context)").lower()
@@ -197,7 +194,3 @@ def _plain(row: Row) -> str:
 def _means(evaluation: Evaluation, row: Row) -> list[tuple[str, list[float]]]:
     found = ((system.name, row.summary(system.name)) for system in evaluation.systems)
     return [(name, [one.value for one in own.boot_means]) for name, own in found if own is not None]
-
-
-def _cautions(evaluation: Evaluation) -> list[str]:
-    return list(dict.fromkeys(text for pair in evaluation.pairs for text in pair.cautions))

@@ -82,7 +82,9 @@ def render(
     if tables:
         _behind(evaluation, found, console, full)
     elif not found and design is None:
-        _means_alone(evaluation, console)
+        # A single system has no answer but its means.
+        _tables(evaluation, console, full=False)
+        _legend(evaluation, console, full=False)
     opening.failed(evaluation, console)
     whole = tables or not (found or design)
     hint = "" if whole else "Tables: compare --tables, each case of them: --full.\n"
@@ -112,12 +114,6 @@ def _behind(evaluation: Evaluation, found: Sequence[Answer], console: Console, f
     _links(evaluation, console)
     _reads(evaluation, console)
     _starved(evaluation, console)
-
-
-def _means_alone(evaluation: Evaluation, console: Console) -> None:
-    """A single system has no answer but its means."""
-    _tables(evaluation, console, full=False)
-    _legend(evaluation, console, full=False)
 
 
 def _tables(evaluation: Evaluation, console: Console, full: bool) -> None:
