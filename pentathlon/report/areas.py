@@ -120,10 +120,8 @@ def _lines(evaluation: Evaluation, system: str) -> Iterator[AreaLine]:
     whole = _mean(evaluation, system, "all", "")
     if len(areas) > 1 and whole is not None:
         unstable = mostly_unstable(evaluation, system)
-        state, sign, words = _judged(evaluation, whole, SPEED, unstable=unstable)
-        interval = "" if state == OPEN else _interval(whole, SPEED)
-        detail = weights_used(whole)
-        yield AreaLine("", TOGETHER, state, sign, words, interval, detail, unstable)
+        judged = _judged(evaluation, whole, SPEED, unstable=unstable)
+        yield AreaLine("", TOGETHER, *judged, weights_used(whole), unstable)
 
 
 def weights_used(whole: Mean) -> str:
@@ -148,34 +146,31 @@ def _area(evaluation: Evaluation, system: str, area: str) -> AreaLine | None:
     kind = QUALITY if all(row.kind == QUALITY for row, _ in every) else SPEED
     unstable = mostly_unstable(evaluation, system, area)
     if mean is not None:
-        state, sign, words = _judged(evaluation, mean, kind, unstable=unstable)
-        interval = "" if state == OPEN else _interval(mean, kind)
+        judged = _judged(evaluation, mean, kind, unstable=unstable)
     else:
-        state, sign, words = _of_rows(every, kind)
-        interval = ""
-    detail = _counts(every, kind)
-    return AreaLine(area, area.capitalize(), state, sign, words, interval, detail, unstable)
+        judged = (*_of_rows(every, kind), "")
+    return AreaLine(area, area.capitalize(), *judged, _counts(every, kind), unstable)
 
 
 def _judged(
     evaluation: Evaluation, mean: Mean, kind: Wording, *, unstable: bool
-) -> tuple[str, int, str]:
-    """State, sign and words of a mean over rows."""
+) -> tuple[str, int, str, str]:
+    """State, sign, words and interval of a mean over rows; an open one has no interval."""
     delta_percent = evaluation.study.delta_percent
     if unstable:
-        return OPEN, 0, f"open, {speed_words(mean.mean, kind)} on average but unstable"
+        return OPEN, 0, f"open, {speed_words(mean.mean, kind)} on average but unstable", ""
     if mean.low_percent is None or mean.high_percent is None:
-        return OPEN, 0, f"open, {speed_words(mean.mean, kind)} in the only block"
+        return OPEN, 0, f"open, {speed_words(mean.mean, kind)} in the only block", ""
     low, high = log_of(mean.low_percent), log_of(mean.high_percent)
     if shown_equal(mean, delta_percent):
-        return EQUAL, 0, f"equal within {percent_text(delta_percent)}, sure"
+        return EQUAL, 0, f"equal within {percent_text(delta_percent)}, sure", _interval(mean, kind)
     sign = direction(mean)
     if sign:
-        return SURE, sign, f"{speed_words(mean.mean, kind)}, sure"
+        return SURE, sign, f"{speed_words(mean.mean, kind)}, sure", _interval(mean, kind)
     if mean.below_floor and mean.floor_percent is not None and (low > 0 or high < 0):
         floor = percent_text(mean.floor_percent)
-        return OPEN, 0, f"open, within the noise floor of this machine of {floor}"
-    return OPEN, 0, f"open, {_bounds(low, high, mean, kind)}"
+        return OPEN, 0, f"open, within the noise floor of this machine of {floor}", ""
+    return OPEN, 0, f"open, {_bounds(low, high, mean, kind)}", ""
 
 
 def _bounds(low: float, high: float, mean: Mean, kind: Wording) -> str:

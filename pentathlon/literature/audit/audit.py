@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pentathlon.literature.audit.findings import SEVERITIES, Audit, Finding
+from pentathlon.literature.audit.findings import SEVERITIES, Audit
 from pentathlon.literature.audit.statements import StatementCheck
 from pentathlon.literature.audit.structure import structure
 from pentathlon.literature.model import Study
@@ -18,11 +18,7 @@ def audit(study: Study) -> Audit:
     found = [*statements.findings(), *structure(study)]
     return Audit(
         study=study.id,
-        findings=tuple(sorted(found, key=_gravity)),
+        findings=tuple(sorted(found, key=lambda one: list(SEVERITIES).index(one.severity))),
         unchecked=tuple(statements.unchecked),
         checks=dict(sorted(statements.checks.items())),
     )
-
-
-def _gravity(finding: Finding) -> int:
-    return list(SEVERITIES).index(finding.severity)

@@ -23,7 +23,6 @@ import numpy as np
 from pentathlon.evaluate.cases import number
 from pentathlon.evaluate.derived import wording
 from pentathlon.evaluate.derived.forwarding import COMPETITOR, LISTED, NONE, WORKLOAD, groups
-from pentathlon.evaluate.derived.model import Competition
 from pentathlon.evaluate.model import Evaluation, Row
 from pentathlon.literature.filled.figure import Figure, of_mean
 
@@ -101,15 +100,9 @@ def _searched(evaluation: Evaluation, system: str, level: float) -> Figure | Non
 
 
 def _beside(evaluation: Evaluation, system: str, what: str) -> Figure | None:
-    for one in evaluation.derived.competitions:
-        if one.system == system:
-            return _change(one, what)
-    return None
-
-
-def _change(one: Competition, what: str) -> Figure | None:
-    if what == "lost":
-        return of_mean(one.lost)
+    one = next((one for one in evaluation.derived.competitions if one.system == system), None)
+    if one is None or what == "lost":
+        return None if one is None else of_mean(one.lost)
     ratio = one.capacity if what == "capacity" else one.delay
     if ratio is None:
         return None

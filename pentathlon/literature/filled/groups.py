@@ -12,7 +12,8 @@ RATES = ("/s", "bps", "pps")
 STARTS = {"v": "v_", "t": "t_", "W_G": "W_G"}
 """How symbols of Table 1 begin."""
 
-BETTER = {"v": "higher", "t": "lower", "W_G": "higher"}
+BETTER = {"v": "higher", "t": "lower", "W_G": "higher", "": ""}
+"""Which values of a group are better; "" where neither is, as of a metric in no group."""
 
 
 def group(symbol: str | None, unit: str) -> str:
@@ -22,8 +23,3 @@ def group(symbol: str | None, unit: str) -> str:
     if unit in TIMES:
         return "t"
     return "v" if unit.endswith(RATES) else ""
-
-
-def better(name: str) -> str:
-    """Which values of a group are better; "" for none of the groups."""
-    return BETTER.get(name, "")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from pentathlon.literature import tables as published
-from pentathlon.literature.filled.groups import better, group
+from pentathlon.literature.filled.groups import BETTER, group
 from pentathlon.literature.filled.model import Figure, Listing, PaperFile, Row, Sweep, Table
 from pentathlon.literature.load import find_study, read
 from pentathlon.literature.model import Study, plain_name
@@ -156,9 +156,9 @@ def _entry(table: published.Table, row: Row) -> Entry:
         column = _column(table, row.column)
         label, unit = row.label or _title(column), row.shown or column.unit or row.unit
     own = "" if row.fact is not None else group(symbol, unit)
-    known = row.direction or direction or better(own)
+    known = row.direction or direction or BETTER[own]
     # A count per second of which less is better, such as interrupts, is no throughput.
-    return Entry(label, unit, known, own if known == better(own) else "", row)
+    return Entry(label, unit, known, own if known == BETTER[own] else "", row)
 
 
 def _label(row: published.Row) -> str:
@@ -186,12 +186,8 @@ def _swept(table: published.Table, printed: published.Row, sweep: Sweep) -> Entr
         case={**sweep.case, sweep.factor: value},
         unit=sweep.unit,
     )
-    above = column.group if column.group and column.group.lower() != _first(column.title) else ""
-    label = f"{printed.label} KB, {above + ', ' if above else ''}{column.title}"
+    repeats = (column.group or "").lower() in ("", column.title.partition(" ")[0].lower())
+    label = f"{printed.label} KB, {column.title if repeats else column.name}"
     unit = column.unit or sweep.unit
     own = group(None, unit)
-    return Entry(label, unit, printed.direction or better(own), own, row, swept=True)
-
-
-def _first(title: str) -> str:
-    return title.partition(" ")[0].lower()
+    return Entry(label, unit, printed.direction or BETTER[own], own, row, swept=True)

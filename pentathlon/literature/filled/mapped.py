@@ -113,12 +113,8 @@ def _printed(table: published.Table, entry: Entry) -> Iterator[Value]:
 
 
 def _has(row: published.Row, where: dict[str, str]) -> bool:
-    return all(_field(row, name) == value for name, value in where.items())
-
-
-def _field(row: published.Row, name: str) -> str | None:
-    known = {"label": row.label, "group": row.group, "part": row.part}
-    return known[name] if name in known else row.factors.get(name)
+    known = {**row.factors, "label": row.label, "group": row.group, "part": row.part}
+    return all(known.get(name) == value for name, value in where.items())
 
 
 def _system(row: published.Row, where: dict[str, str]) -> str:

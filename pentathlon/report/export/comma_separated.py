@@ -94,18 +94,7 @@ def row_values(evaluation: Evaluation, row: Row, system: str) -> dict[str, objec
     reference = evaluation.study.reference
     summary, base = row.summary(system), row.summary(reference)
     values: dict[str, object] = {
-        **row.model_dump(
-            include={
-                "key",
-                "area",
-                "workload",
-                "metric",
-                "unit",
-                "direction",
-                "role",
-                "declared",
-            }
-        ),
+        **row.model_dump(include=set(COLUMNS)),
         "case": ",".join(f"{name}={value}" for name, value in row.case.items()),
         "system": system,
         "reference": reference,

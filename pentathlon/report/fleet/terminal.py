@@ -10,7 +10,7 @@ from pentathlon.evaluate.fleet.model import Fleet, FleetRowResult
 from pentathlon.report.answer import row_name, sentence
 from pentathlon.report.fleet import sentences
 from pentathlon.report.intervals import percent_interval
-from pentathlon.report.terminal.opening import SIGNS, STYLES
+from pentathlon.report.terminal.opening import SIGNS, STYLES, counts_line
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
 from pentathlon.tables.sheet import Sheet
@@ -35,12 +35,9 @@ def render(fleet: Fleet, console: Console, *, full: bool = False) -> None:
     for mean in fleet.means:
         console.print()
         console.print(Text(sentences.mean_sentence(fleet, mean), style="bold"))
-        line = Text("  ")
-        for place, (verdict, number, text) in enumerate(sentences.counts(fleet, mean.system)):
-            line.append(" · " if place else "", style="dim")
-            line.append(f"{number} ", style="bold")
-            line.append(text, style=STYLES[verdict.sign])
-        console.print(line)
+        counts = sentences.counts(fleet, mean.system)
+        named = ((number, text, STYLES[verdict.sign]) for verdict, number, text in counts)
+        console.print(counts_line(named, "  "))
         _table(fleet, fleet.rows_of(mean.system), console, full)
     console.print(Text(f"\n{sentences.footer(fleet)}", style="dim"))
 

@@ -14,10 +14,11 @@ from pentathlon.evaluate.display import (
     scale,
     significant,
 )
-from pentathlon.evaluate.model import Comparison, Evaluation, Row
+from pentathlon.evaluate.model import Comparison, Evaluation, Row, Summary
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report import starts
 from pentathlon.report.failures import across
+from pentathlon.report.intervals import percent_interval
 from pentathlon.report.terminal.distribution import picture
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
@@ -81,7 +82,7 @@ def sentences(evaluation: Evaluation, row: Row, name: str = "") -> Iterator[tupl
         )
         boots = starts.counted(evaluation, reference, alone.boots)
         place = f" with {row.case_text}" if row.case_text else ""
-        yield f"{row.title} on {reference}{place}: {_value(row, alone.mean)}{spread} ({boots}).", 0
+        yield f"{row.title} on {reference}{place}: {_value(row, alone)}{spread} ({boots}).", 0
     for one in row.comparisons:
         yield name + _sentence(evaluation, row, one), one.verdict.sign
 
@@ -94,11 +95,10 @@ def _sentence(evaluation: Evaluation, row: Row, one: Comparison) -> str:
         return f"{one.system} cannot be compared with {reference}{place}: {why}."
     low, high = effect.adjusted_low_percent, effect.adjusted_high_percent
     blocks = count_text(effect.blocks, "block")
+    few = f"{blocks} {'is' if effect.blocks == 1 else 'are'} too few for an answer"
     if low is None or high is None:
-        verb = "is" if effect.blocks == 1 else "are"
-        return f"{one.system} against {reference}{place}: {blocks} {verb} too few for an answer."
+        return f"{one.system} against {reference}{place}: {few}."
     if not (is_known(low) and is_known(high)) and not one.verdict.is_difference:
-        few = f"{blocks} {'is' if effect.blocks == 1 else 'are'} too few for an answer"
         return f"Not decided{place}: {few} on {one.system}; a longer --limit gives more."
     level = f"{percent_text(evaluation.study.confidence * 100)} interval"
     shown = f"({level} {interval_text(low, high, '{} to {} %')}, {blocks})"
@@ -132,9 +132,11 @@ def _share(part: float, whole: float) -> str:
     return percent_text(abs(part / whole) * 100) if whole else "–"
 
 
-def _value(row: Row, value: float) -> str:
-    divisor, unit = scale(row.unit, value)
-    return f"{significant(value / divisor, 4)} {unit}"
+def _value(row: Row, found: Summary | None) -> str:
+    if found is None:
+        return "–"
+    divisor, unit = scale(row.unit, found.mean)
+    return f"{significant(found.mean / divisor, 4)} {unit}"
 
 
 def _fitting(evaluation: Evaluation, row: Row, console: Console) -> Sheet:
@@ -168,21 +170,19 @@ def _table(evaluation: Evaluation, row: Row, beside: Sequence[Row]) -> Sheet:
     for system in evaluation.systems:
         found, compared = row.summary(system.name), row.comparison(system.name)
         effect = compared.effect if compared is not None else None
-        cells = [one_line(system.name)]
-        cells.append(_value(row, found.mean) if found else "–")
-        cells.append(
-            _share(found.boot_sd, found.mean) if found and found.boot_sd is not None else "–"
+        interval = ""
+        if effect is not None:
+            ends = effect.adjusted_low_percent, effect.adjusted_high_percent
+            interval = percent_interval(*ends)
+        without = "reference" if system.name == evaluation.study.reference else "–"
+        table.add_row(
+            one_line(system.name),
+            _value(row, found),
+            _share(found.boot_sd, found.mean) if found and found.boot_sd is not None else "–",
+            f"{effect.percent:+.2f}".replace("-", "−") if effect else "",
+            interval or without,
+            *(_value(one, one.summary(system.name)) for one in beside),
         )
-        cells.append(f"{effect.percent:+.2f}".replace("-", "−") if effect else "")
-        if effect and effect.adjusted_low_percent is not None:
-            assert effect.adjusted_high_percent is not None
-            cells.append(interval_text(effect.adjusted_low_percent, effect.adjusted_high_percent))
-        else:
-            cells.append("reference" if system.name == evaluation.study.reference else "–")
-        for one in beside:
-            own = one.summary(system.name)
-            cells.append(_value(one, own.mean) if own else "–")
-        table.add_row(*cells)
     return table
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -33,6 +35,15 @@ def style_of(verdict: Verdict) -> str:
     if verdict in QUIET:
         return "dim"
     return "magenta" if verdict in LOUD else STYLES[verdict.sign]
+
+
+def counts_line(counts: Iterable[tuple[int, str, str]], before: str = "") -> Text:
+    """How often each verdict was given, from (how often, its words, their style)."""
+    line = Text(before)
+    for place, (number, words, style) in enumerate(counts):
+        line.append(" · " if place else "", style="dim")
+        line.append(f"{number} ", style="bold").append(words, style=style)
+    return line
 
 
 def answer_lines(evaluation: Evaluation, found: tuple[Answer, ...], console: Console) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -31,7 +31,7 @@ from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.experiments import registry
 from pentathlon.report.intervals import percent_interval
 from pentathlon.report.terminal import factorial, opening
-from pentathlon.report.terminal.opening import LOUD, STYLES, indented, style_of
+from pentathlon.report.terminal.opening import LOUD, STYLES, counts_line, indented, style_of
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
 from pentathlon.tables.sheet import Sheet
@@ -112,8 +112,9 @@ def _behind(evaluation: Evaluation, found: Sequence[Answer], console: Console, f
     _levels(evaluation, console)
     _experiments(evaluation, console)
     _links(evaluation, console)
-    _reads(evaluation, console)
-    _starved(evaluation, console)
+    _below(console, "Sources of the reads", _reads(evaluation))
+    # Metrics that did not get a whole CPU.
+    _below(console, STARVED, (f"{system}: {text}" for system, text in starved_lines(evaluation)))
 
 
 def _tables(evaluation: Evaluation, console: Console, full: bool) -> None:
@@ -163,12 +164,10 @@ def _answer(answer: Answer, console: Console) -> None:
     """How many metrics got which verdict, and how sure that is."""
     console.print()
     console.print(Text(one_line(answer.headline), style="bold"))
-    line = Text()
-    for number, (verdict, words, count) in enumerate(answer.counts):
-        if number:
-            line.append(" · ", style="dim")
-        line.append(f"{count} ", style="bold").append(words, style=style_of(verdict))
-    indented(console, line)
+    indented(
+        console,
+        counts_line((count, words, style_of(verdict)) for verdict, words, count in answer.counts),
+    )
     if answer.sureness:
         indented(console, Text(answer.sureness, style="dim"))
 
@@ -414,56 +413,50 @@ def _level_lines(curve: CurveLevels) -> Iterator[Line]:
         yield "–", "–", found, "no claimed cache"
 
 
+def _below(console: Console, title: str, lines: Iterable[str]) -> None:
+    """Lines below a heading; neither where there are none."""
+    for place, line in enumerate(lines):
+        if not place:
+            console.print(Text(f"\n{title}", style="bold"))
+        console.print(Text(f"  {line}"))
+
+
 def _experiments(evaluation: Evaluation, console: Console) -> None:
     """What is derived from the rows of experiments between two hosts."""
     for entry in registry.SHOWN:
         for title, paragraphs in entry.paragraphs.items():
-            for place, (heading, sentences) in enumerate(paragraphs(evaluation)):
-                if not place:
-                    console.print(Text(f"\n{title}", style="bold"))
-                console.print(Text(f"  {heading}"))
-                for words in sentences:
-                    console.print(Text(f"    {words}"))
+            lines = (
+                line
+                for heading, sentences in paragraphs(evaluation)
+                for line in (heading, *(f"  {words}" for words in sentences))
+            )
+            _below(console, title, lines)
 
 
 def _links(evaluation: Evaluation, console: Console) -> None:
     """What each emulated link was asked to be, what it was, and what the emulator cost."""
-    found = links.lines(evaluation)
-    if not found:
-        return
-    console.print(Text(f"\n{links.TITLE}", style="bold"))
-    for line in found:
+    lines = []
+    for line in links.lines(evaluation):
         if line.link:
-            console.print(Text(f"  {line.link} by {line.engine}{links.cost(line)}"))
-        console.print(Text(f"    {links.way(line)}"))
-    indented(console, Text(links.CAPTION, style="dim"))
+            lines.append(f"{line.link} by {line.engine}{links.cost(line)}")
+        lines.append(f"  {links.way(line)}")
+    _below(console, links.TITLE, lines)
+    if lines:
+        indented(console, Text(links.CAPTION, style="dim"))
 
 
-def _reads(evaluation: Evaluation, console: Console) -> None:
+def _reads(evaluation: Evaluation) -> Iterator[str]:
     """Which source answered the reads, where there were reads that a cache could have answered."""
-    counts: dict[tuple[str, str, str], int] = {}
     keys = {row.key: row for row in evaluation.rows}
-    for one in evaluation.read_sources:
-        if (row := keys.get(one.key)) is not None:
-            place = (one.system, one.usual, f"{row.workload} {row.metric}")
-            counts[place] = counts.get(place, 0) + 1
-    if not counts:
-        return
-    console.print(Text("\nSources of the reads", style="bold"))
+    counts = Counter(
+        (one.system, one.usual, f"{row.workload} {row.metric}")
+        for one in evaluation.read_sources
+        if (row := keys.get(one.key)) is not None
+    )
     for system, usual in dict.fromkeys((system, usual) for system, usual, _ in counts):
         names = [
             f"{name} ({number} case{'s' if number > 1 else ''})"
             for (one, answer, name), number in counts.items()
             if (one, answer) == (system, usual)
         ]
-        console.print(Text(f"  {system}: {WORDS[usual]}: {', '.join(names)}"))
-
-
-def _starved(evaluation: Evaluation, console: Console) -> None:
-    """Metrics that did not get a whole CPU, by system."""
-    found = starved_lines(evaluation)
-    if not found:
-        return
-    console.print(Text(f"\n{STARVED}", style="bold"))
-    for system, text in found:
-        console.print(Text(f"  {system}: {text}"))
+        yield f"{system}: {WORDS[usual]}: {', '.join(names)}"
