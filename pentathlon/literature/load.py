@@ -82,7 +82,6 @@ def read(file: Traversable, model: type[Model]) -> Model:
     Raises:
         PublishedError: it cannot be read, or does not have the form.
     """
-    where = f"{file.name}"
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -94,7 +93,7 @@ def read(file: Traversable, model: type[Model]) -> Model:
     except ValidationError as error:
         first = error.errors()[0]
         place = _place(first["loc"], data)
-        raise PublishedError(f"{where}: {place}: {first['msg']}") from error
+        raise PublishedError(f"{file.name}: {place}: {first['msg']}") from error
 
 
 def _place(loc: Iterable[str | int], data: Any) -> str:

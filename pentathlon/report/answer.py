@@ -263,22 +263,20 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
         and one.effect.mde_percent is not None
     ]
     if limits:
-        limits.sort()
-        middle = limits[len(limits) // 2]
-        if not is_known(middle):
-            which = "half of these" if len(limits) > 1 else "it"
-            parts.append(
-                f"{tally[Verdict.INCONCLUSIVE]} stayed inconclusive; {which} could have shown no "
-                f"difference of less than a factor of {KNOWN:,}."
-            )
-            return " ".join(parts)
-        parts.append(
-            f"{tally[Verdict.INCONCLUSIVE]} stayed inconclusive; half of these could have shown a "
-            f"difference of {percent_text(middle)} or less."
-            if len(limits) > 1
-            else f"The inconclusive one could have shown a difference of {percent_text(middle)}."
-        )
+        parts.append(_detectable(sorted(limits), tally[Verdict.INCONCLUSIVE]))
     return " ".join(parts)
+
+
+def _detectable(limits: Sequence[float], inconclusive: int) -> str:
+    """What the inconclusive metrics could have shown, by their minimum detectable effects."""
+    middle, several = limits[len(limits) // 2], len(limits) > 1
+    which = "half of these" if several else "it"
+    text = f"{inconclusive} stayed inconclusive; {which} could have shown"
+    if not is_known(middle):
+        return f"{text} no difference of less than a factor of {KNOWN:,}."
+    if several:
+        return f"{text} a difference of {percent_text(middle)} or less."
+    return f"The inconclusive one could have shown a difference of {percent_text(middle)}."
 
 
 def _of_sweeps(sweeps: Sequence[Sweep]) -> str:

@@ -88,9 +88,8 @@ def overviews(evaluation: Evaluation) -> tuple[Overview, ...]:
     for pair in evaluation.pairs:
         lines = tuple(_lines(evaluation, pair.system))
         whole = _mean(evaluation, pair.system, "all", "")
-        shown = (
-            whole is not None and direction(whole) and not mostly_unstable(evaluation, pair.system)
-        )
+        unstable = mostly_unstable(evaluation, pair.system)
+        shown = whole is not None and direction(whole) and not unstable
         strength = whole.mean if shown and whole is not None else 0.0
         if lines:
             found.append(Overview(pair.system, evaluation.study.reference, lines, strength))
@@ -178,10 +177,8 @@ def _bounds(low: float, high: float, mean: Mean, kind: Wording) -> str:
     known = is_known(mean.low_percent or 0.0), is_known(mean.high_percent or 0.0)
     if not any(known):
         return f"not bounded by {count_text(mean.blocks, 'block')}"
-    if not known[1]:
-        return f"at most {speed_words(low, kind)}"
-    if not known[0]:
-        return f"at most {speed_words(high, kind)}"
+    if not all(known):
+        return f"at most {speed_words(low if known[0] else high, kind)}"
     return f"{speed_words(low, kind)} to {speed_words(high, kind)}"
 
 

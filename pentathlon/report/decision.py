@@ -164,14 +164,10 @@ def _bounds(system: str, mean: Mean) -> str:
             f"how {system} compares is not known, as {blocks} with such a spread bound it on "
             "neither side"
         )
-    if not is_known(high):
+    if not is_known(high) or not is_known(low):
+        end, way = (low, "faster") if is_known(low) else (high, "slower")
         return (
-            f"{system} is at most {speed_words(log_of(low))}; how much faster it might be is not "
-            f"known from {blocks} with such a spread"
-        )
-    if not is_known(low):
-        return (
-            f"{system} is at most {speed_words(log_of(high))}; how much slower it might be is not "
+            f"{system} is at most {speed_words(log_of(end))}; how much {way} it might be is not "
             f"known from {blocks} with such a spread"
         )
     return f"{system} is between {speed_words(log_of(low))} and {speed_words(log_of(high))}"
@@ -380,15 +376,10 @@ def _omissions(evaluation: Evaluation, whole: SystemAggregate) -> list[str]:
 
 def _dominance(evaluation: Evaluation, system: str, found: Dominance) -> str:
     delta = percent_text(evaluation.study.delta_percent)
-    reference = evaluation.study.reference
-    if found.dominates:
+    if found.dominates or found.dominated:
+        first = system if found.dominates else evaluation.study.reference
         return (
-            f"{system} is shown to be in no row slower by {delta} or more, and faster in "
-            "some: it dominates."
-        )
-    if found.dominated:
-        return (
-            f"{reference} is shown to be in no row slower by {delta} or more, and faster in "
+            f"{first} is shown to be in no row slower by {delta} or more, and faster in "
             "some: it dominates."
         )
     if found.in_the_way is None:

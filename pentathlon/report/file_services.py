@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pentathlon.evaluate.derived.model import FileCell, FileTask, Mean, Upgrade
+from pentathlon.evaluate.derived.model import FileCell, FileTask, Upgrade
 from pentathlon.evaluate.display import significant
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.report import links as emulated_links
+from pentathlon.report.html.overlays import ends
 from pentathlon.report.intervals import value_interval
 
 TITLE: Final = "File services"
@@ -117,9 +118,6 @@ def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[
     """
     names = [system.name for system in evaluation.systems]
 
-    def ends(mean: Mean) -> list[Any]:
-        return [None if v is None else short(v) for v in (mean.value, mean.low, mean.high)]
-
     found = []
     for own in _tasks(evaluation):
         picture: dict[str, Any] = {"w": _part(own[0]), "l": [one.link for one in own]}
@@ -128,11 +126,12 @@ def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[
             for cell in one.cells:
                 which = [place, names.index(cell.system)]
                 least = None if cell.least is None else short(cell.least)
-                picture["t"].append([*which, *ends(cell.time), least])
+                picture["t"].append([*which, *ends(cell.time, short), least])
                 if cell.throughput is not None:
-                    picture["r"].append([*which, *ends(cell.throughput)])
+                    picture["r"].append([*which, *ends(cell.throughput, short)])
             for upgrade in one.upgrades:
-                picture["f"].append([place, names.index(upgrade.system), *ends(upgrade.faster)])
+                which = [place, names.index(upgrade.system)]
+                picture["f"].append([*which, *ends(upgrade.faster, short)])
         found.append(picture)
     return found
 
@@ -166,7 +165,7 @@ def _lines(task: FileTask, names: Sequence[str]) -> Iterator[Line]:
 
 
 def _line(cell: FileCell, upgrade: Upgrade | None, place: int) -> Line:
-    least = cell.least
+    least, faster = cell.least, None if upgrade is None else upgrade.faster
     return Line(
         system=cell.system,
         place=min(place, 5),
@@ -180,10 +179,8 @@ def _line(cell: FileCell, upgrade: Upgrade | None, place: int) -> Line:
         trips="" if cell.trips is None else f"{cell.trips.value:,.0f}",
         waiting="" if cell.waiting is None else significant(cell.waiting, 2),
         phase=_phase(upgrade, reference=not place),
-        faster="" if upgrade is None else significant(upgrade.faster.value),
-        faster_interval=""
-        if upgrade is None
-        else value_interval(upgrade.faster.low, upgrade.faster.high),
+        faster="" if faster is None else significant(faster.value),
+        faster_interval="" if faster is None else value_interval(faster.low, faster.high),
         words="" if upgrade is None else upgrade.words,
     )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from pentathlon.extraction.tools.rows import ExtractError
 from pentathlon.safeio.clipping import described
 
 _MISSING = object()
+Kind = TypeVar("Kind")
 
 
 class Node:
@@ -49,9 +50,7 @@ class Node:
         Raises:
             ExtractError: it is none.
         """
-        if not isinstance(self.value, dict):
-            raise self._wrong("an object")
-        return self.value
+        return self._as(dict, "an object")
 
     def each(self) -> Iterator[Node]:
         """The elements of the list that the value is.
@@ -59,9 +58,7 @@ class Node:
         Raises:
             ExtractError: it is none.
         """
-        if not isinstance(self.value, list):
-            raise self._wrong("a list")
-        for number, one in enumerate(self.value):
+        for number, one in enumerate(self._as(list, "a list")):
             yield Node(one, f"{self.place}[{number}]")
 
     def number(self) -> float:
@@ -93,8 +90,11 @@ class Node:
         Raises:
             ExtractError: it is none.
         """
-        if not isinstance(self.value, str):
-            raise self._wrong("a text")
+        return self._as(str, "a text")
+
+    def _as(self, kind: type[Kind], expected: str) -> Kind:
+        if not isinstance(self.value, kind):
+            raise self._wrong(expected)
         return self.value
 
     def _wrong(self, expected: str) -> ExtractError:

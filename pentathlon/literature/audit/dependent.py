@@ -31,7 +31,8 @@ def mean_columns(table: Table) -> Iterator[Finding]:
             rows = [row for row in table.row if _whole(row, columns)]
             if len(others) < 2 or len(rows) < LEAST_ROWS or len(rows) < len(table.row):
                 continue
-            if all(_is_mean(row, own, others) for row in rows) and _telling(rows, own, others):
+            means = (_number(row, own).interval.meets(_mean(row, others)) for row in rows)
+            if all(means) and _telling(rows, own, others):
                 yield _finding(table, own, others)
 
 
@@ -57,10 +58,6 @@ def _mean(row: Row, others: list[Column]) -> Interval:
     for one in others:
         total = total + _number(row, one).interval
     return total / Interval.exact(len(others))
-
-
-def _is_mean(row: Row, own: Column, others: list[Column]) -> bool:
-    return _number(row, own).interval.meets(_mean(row, others))
 
 
 def _telling(rows: list[Row], own: Column, others: list[Column]) -> bool:

@@ -75,7 +75,7 @@ def _table(group: Sequence[Declared], evaluation: Evaluation) -> Filled:
         notes=(
             *warnings(evaluation),
             *dict.fromkeys(note for one in group for note in one.notes),
-            *_left_out(left_out),
+            *((f"{left_out} further rows of the paper were {ABSENT}.",) if left_out else ()),
             *(_note(text, at) for text, at in notes.items()),
             *reasons,
         ),
@@ -119,10 +119,6 @@ def _title(titles: Sequence[str], sizes: Sequence[int]) -> str:
     if len(numbers) == len(titles) > 1:
         return f"{listed(plain)}, experiments {listed(numbers)}"
     return titles[0] if len(titles) == 1 else listed(plain)
-
-
-def _left_out(count: int) -> tuple[str, ...]:
-    return (f"{count} further rows of the paper were {ABSENT}.",) if count else ()
 
 
 def _note(text: str, labels: Sequence[str]) -> str:

@@ -96,10 +96,7 @@ def paper(study: str) -> Paper:
     Raises:
         KeyError: no study has the name.
     """
-    for one in papers():
-        if one.study.id == study:
-            return one
-    raise KeyError(study)
+    return {one.study.id: one for one in papers()}[study]
 
 
 def _paper(name: str) -> Paper:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from pentathlon.evaluate.derived import limits
-from pentathlon.evaluate.model import Evaluation
 from pentathlon.report.experiments.entry import Paragraph, Pictures, Shown
 from pentathlon.report.html import overlays
 from pentathlon.report.html.sweep import Words
 
 
-def _paragraphs(
-    words: Callable[[Evaluation], Words],
-) -> Callable[[Evaluation], Iterator[Paragraph]]:
-    def each(evaluation: Evaluation) -> Iterator[Paragraph]:
-        for system, curve, sentences in words(evaluation):
-            yield f"{system}, {curve}", sentences
-
-    return each
+def _paragraphs(words: Words) -> Iterator[Paragraph]:
+    for system, curve, sentences in words:
+        yield f"{system}, {curve}", sentences
 
 
 FORWARDING: Final = Shown(
@@ -32,7 +26,9 @@ FORWARDING: Final = Shown(
     },
     {"overlays": lambda evaluation, _result, short, _rounded: overlays.payload(evaluation, short)},
     {
-        "Forwarding beside a competitor for the CPU": _paragraphs(overlays.words),
-        "Highest rates that are forwarded (RFC 2544)": _paragraphs(overlays.limit_words),
+        "Forwarding beside a competitor for the CPU": lambda one: _paragraphs(overlays.words(one)),
+        "Highest rates that are forwarded (RFC 2544)": lambda one: _paragraphs(
+            overlays.limit_words(one)
+        ),
     },
 )

@@ -229,11 +229,9 @@ def _judged(evaluation: Evaluation, plan: Plan) -> Iterator[str]:
             "Areas and the whole are summarised by weighted geometric means of the ratios "
             f"⟦fleming1986⟧ with {weights}, their {confidence} intervals over the blocks."
         )
-    yield (
-        "Minimum detectable effects are those found with a power of 80 % ⟦cohen1988⟧. The plan "
-        f"(SHA-256 {study.plan_hash[:HASH_DIGITS]}…) was fixed before the measurement."
-        if not study.imported
-        else "Minimum detectable effects are those found with a power of 80 % ⟦cohen1988⟧."
-    )
+    yield "Minimum detectable effects are those found with a power of 80 % ⟦cohen1988⟧."
+    if not study.imported:
+        digest = study.plan_hash[:HASH_DIGITS]
+        yield f"The plan (SHA-256 {digest}…) was fixed before the measurement."
     if marked := posthoc.words(evaluation):
         yield marked

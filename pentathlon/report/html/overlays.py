@@ -164,7 +164,7 @@ def _lines(
                 load = number(row.case, factor) or 0.0
                 most = 100.0 if row.metric in SHARES else math.inf
                 mean = mean_of(boots, level, least=0, most=most)
-                points.append([short(load), *_ends(mean, short)])
+                points.append([short(load), *ends(mean, short)])
             if points:
                 breaks = missing(evaluation, system.name, factor, own)
                 points += [[short(load), None, None, None] for load in breaks]
@@ -186,7 +186,7 @@ def _changes(
             found = {change.load: take(change) for change in one.each}
             # A load that one side lacks breaks the line; one that is beyond both ends it.
             points = [
-                [short(load), *(_ends(_shown(mean, unit), short) if mean else [None] * 3)]
+                [short(load), *(ends(_shown(mean, unit), short) if mean else [None] * 3)]
                 for load in loads
                 for mean in [found.get(load)]
             ]
@@ -208,5 +208,5 @@ def _shown(mean: Mean, unit: str) -> Mean:
     return Mean(value=100 * (mean.value - 1), low=low, high=high, boots=mean.boots)
 
 
-def _ends(mean: Mean, short: Callable[[float], Any]) -> list[Any]:
-    return [short(mean.value), *(None if v is None else short(v) for v in (mean.low, mean.high))]
+def ends(mean: Mean, short: Callable[[float], Any]) -> list[Any]:
+    return [None if v is None else short(v) for v in (mean.value, mean.low, mean.high)]

@@ -58,7 +58,7 @@ def entries(*, post_hoc: bool, factorial: bool) -> list[tuple[str, str, str]]:
     """
     unused = (frozenset() if post_hoc else {"post hoc"}) | (frozenset() if factorial else FACTORIAL)
     unused |= FLEET
-    return [(term, text, anchor(term)) for term, text in TERMS.items() if term not in unused]
+    return of(TERMS.keys() - unused)
 
 
 def of(used: Set[str]) -> list[tuple[str, str, str]]:

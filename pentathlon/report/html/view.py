@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pentathlon.evaluate.cases import REPETITIONS, SIZE
 from pentathlon.evaluate.display import (
     bytes_text,
-    interval_text,
     scale,
     signed_percent,
     significant,
@@ -374,15 +373,9 @@ def _checks(effect: Effect) -> tuple[str, ...]:
     if found is None:
         return ()
     sentences = [f"Median {signed_percent(found.median_percent)}"]
-    if (
-        found.median_low_percent is not None
-        and found.median_high_percent is not None
-        and found.median_confidence is not None
-    ):
-        sentences[0] += (
-            f" ({interval_text(found.median_low_percent, found.median_high_percent, '{} to {}')}"
-            f" at {found.median_confidence * 100:.1f} %)"
-        )
+    ends = percent_interval(found.median_low_percent, found.median_high_percent, "{} to {}")
+    if ends and found.median_confidence is not None:
+        sentences[0] += f" ({ends} at {found.median_confidence * 100:.1f} %)"
     sentences.append(f"sign flips p = {significant(found.p_sign_flip, 2)}")
     ends = percent_interval(found.means_low_percent, found.means_high_percent, " ({} to {})")
     after = ", unbounded" if found.means_unbounded else ends
@@ -402,24 +395,18 @@ def _better(row: Row) -> str:
 
 def _judgement(one: Comparison, shared: Sequence[str], *, mark: str = "") -> Judgement:
     effect = one.effect
-    interval, detail = "", one.reason
+    interval, wider, detail = "", "", one.reason
     if effect is not None:
         interval = percent_interval(effect.low_percent, effect.high_percent, "{} to {}")
-    if (
-        effect is not None
-        and effect.adjusted_confidence is not None
-        and effect.adjusted_low_percent is not None
-        and effect.adjusted_high_percent is not None
-    ):
-        adjusted = (
-            f"{count_text(effect.blocks, 'block')}; "
-            f"{effect.adjusted_confidence * 100:.3f} % interval "
-            + interval_text(effect.adjusted_low_percent, effect.adjusted_high_percent, "{} to {}")
-        )
+        ends = (effect.adjusted_low_percent, effect.adjusted_high_percent)
+        wider = percent_interval(*ends, "{} to {}")
+    if effect is not None and effect.adjusted_confidence is not None and wider:
+        level = f"{effect.adjusted_confidence * 100:.3f} %"
+        adjusted = f"{count_text(effect.blocks, 'block')}; {level} interval {wider}"
         borrowed = ""
         if effect.moderated is not None:
             ends = (effect.moderated.low_percent, effect.moderated.high_percent)
-            borrowed = f"with the variance of its group {interval_text(*ends, '{} to {}')}"
+            borrowed = f"with the variance of its group {percent_interval(*ends, '{} to {}')}"
         parts = [part for part in (detail, adjusted, borrowed, *_checks(effect)) if part]
         detail = ". ".join(parts)
     if one.difference_percent is not None:
