@@ -13,6 +13,7 @@ from typing import IO, Final, cast
 from pentathlon.images.stream import MOST_READ, DamagedError, opened
 from pentathlon.images.tree import RefusedError, parts_of
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.on_error import on_error
 
 MOST_FILES: Final = 100_000
 """Files of an archive of a layout."""
@@ -54,11 +55,8 @@ class _Archive(Layout):
 
     def __init__(self, path: Path) -> None:
         self._file = opened(path)
-        try:
+        with on_error(self._file.close):
             self._places = _places(self._file)
-        except BaseException:
-            self._file.close()
-            raise
 
     def open(self, name: str) -> IO[bytes] | None:
         found = self._places.get(name)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.whole_machine import RIGHT, everything
 
 DIRECTORY = "PENTATHLON_LOCK_DIR"
@@ -118,7 +119,7 @@ class Claims:
                 f"the lock {path} of {name} cannot be used: {error.strerror}; name another "
                 f"directory in {DIRECTORY}"
             ) from error
-        try:
+        with on_error(os.close, file):
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -128,9 +129,6 @@ class Claims:
                     raise Busy(f"{sentence}; {_advice(whole, holder)}", sentence) from None
                 self._waiting(f"{sentence}; waiting for its end")
                 fcntl.flock(file, fcntl.LOCK_EX)
-        except BaseException:
-            os.close(file)
-            raise
         return file
 
     def release(self) -> None:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import errno
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pentathlon.machine import inside_namespace
-from pentathlon.machine.tools import on_path
+from pentathlon.machine import inside_namespace, tools
 
 OWN = Path("/proc/self/ns/net")
 NAMED = Path("/run/netns")
@@ -79,18 +77,14 @@ def run(namespace: Path, command: list[str]) -> str:
         OSError: it failed; its own words are in the error.
     """
     if namespace != OWN:
-        enter = on_path("nsenter")
+        enter = tools.on_path("nsenter")
         if enter is None:
             raise OSError(errno.ENOENT, "the program nsenter is not installed")
         command = [str(enter), f"--net={namespace}", "--", *command]
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=STEP_S,
-        check=False,
-    )  # fmt: skip
+    done = tools.run(command, STEP_S)
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["no reason given"]
-        raise OSError(errno.EIO, lines[-1])
-    return done.stdout
+        raise OSError(errno.EIO, tools.last_line(done.stderr))
+    return done.stdout.decode()
 
 
 def put_back(entry: Entry) -> str | None:

@@ -11,6 +11,7 @@ import subprocess
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.settings import TCP_ALLOWED, TCP_CONGESTION_CONTROL, MachineSettings
+from pentathlon.machine.tools import last_line, run
 
 # sysfs shows the network devices of the namespace in which it was mounted, so it is mounted anew;
 # /sys lies in a mount namespace of its own by then, and nothing of it is seen outside.
@@ -81,13 +82,7 @@ def probe_congestion_control(settings: MachineSettings, name: str) -> None:
 def _refused(words: list[str]) -> str | None:
     """Why a namespace cannot be entered by these words; None: it can."""
     try:
-        done = subprocess.run(
-            [*words, "true"], stdin=subprocess.DEVNULL, capture_output=True, timeout=10,
-            check=False,
-        )  # fmt: skip
+        done = run([*words, "true"], 10)
     except subprocess.TimeoutExpired as error:
         raise TargetUnavailable("a network namespace could not be made within 10 s") from error
-    if not done.returncode:
-        return None
-    lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-    return lines[-1]
+    return last_line(done.stderr) if done.returncode else None

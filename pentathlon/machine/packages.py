@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.machine.tools import on_path
+from pentathlon.machine.tools import on_path, run
 
 MIRROR_VARIABLE = "PENTATHLON_DEBIAN_MIRROR"
 """Address of a Debian mirror, for machines whose apt names none."""
@@ -180,15 +180,8 @@ def _call(command: list[str], timeout_s: float, cwd: Path | None = None) -> str:
     if program is None:
         raise TargetUnavailable(f"the program {command[0]} is not on this machine")
     try:
-        done = subprocess.run(
-            [str(program), *command[1:]],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            cwd=cwd,
-            env=os.environ | {"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"},
-            check=False,
-        )
+        environment = os.environ | {"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
+        done = run([program, *command[1:]], timeout_s, cwd=cwd, env=environment)
     except subprocess.TimeoutExpired as error:
         raise TargetError(f"`{shown}` did not end within {timeout_s:.0f} s") from error
     if done.returncode:

@@ -10,14 +10,13 @@ import errno
 import os
 import shutil
 import socket
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 from pentathlon.machine import interfaces, processes
 from pentathlon.machine.inside_namespace import offload
-from pentathlon.machine.tools import on_path
+from pentathlon.machine.tools import on_path, run
 
 PREFIX = "pentathlon-"
 """Names of directories that a session makes start so; nothing else is ever removed."""
@@ -219,10 +218,7 @@ def _card(name: str, pid: int, state: dict[str, int]) -> str | None:
 
 def _quietly(command: list[str]) -> bool:
     program = on_path(command[0])
-    if program is None:
-        return False
-    done = subprocess.run([program, *command[1:]], capture_output=True, timeout=10, check=False)
-    return done.returncode == 0
+    return program is not None and run([program, *command[1:]], 10).returncode == 0
 
 
 def _cgroup(path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Collection
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, TypedDict
 from pentathlon.machine import cgroup, cpus, restore, sysfs
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.system import SystemSpec
+from pentathlon.machine.tools import run
 from pentathlon.machine.undo_journal import UndoJournal
 
 THP = Path("/sys/kernel/mm/transparent_hugepage")
@@ -305,7 +305,7 @@ def refused(policy: str | None, priority: int, nice: int | None) -> str | None:
     if len(lines) == 1:
         return None
     command = [sys.executable, "-I", "-S", "-c", "\n".join(lines)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = run(command, None)
     if not done.returncode:
         return None
     reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]

@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 
 def on_path(program: str) -> Path | None:
@@ -23,13 +25,35 @@ def on_path(program: str) -> Path | None:
 def version_text(program: Path) -> str | None:
     """What a program answers to --version, or None if it does not start or fails."""
     try:
-        done = subprocess.run(
-            [program, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=10,
-            check=False,
-        )
+        done = run([program, "--version"], 10)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return None if done.returncode else done.stdout.decode(errors="replace").strip()
+
+
+def run(
+    command: Sequence[str | Path], timeout_s: float | None, **options: Any
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program to its end; it has nothing to read, and what it prints is kept.
+
+    Args:
+        timeout_s: longest time, in seconds; None: any.
+        options: further ones of `subprocess.run`.
+
+    Raises:
+        OSError: it does not start.
+        subprocess.TimeoutExpired: it did not end in time, and was killed.
+    """
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=timeout_s,
+        check=False,
+        **options,
+    )
+
+
+def last_line(output: bytes, otherwise: str = "no reason given") -> str:
+    """The last line that a program printed, as its errors end with what went wrong."""
+    return (output.decode(errors="replace").strip().splitlines() or [otherwise])[-1]

@@ -7,7 +7,6 @@ needs a new boot.
 
 from __future__ import annotations
 
-import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from pentathlon.protocol.events import Message
 from pentathlon.protocol.requests.session import Release, Request
 from pentathlon.targets import registry
 from pentathlon.targets.supplies import Supply
+from pentathlon.targets.user_command import run_command
 
 
 class Session(ABC):
@@ -219,19 +219,7 @@ class Target(ABC):
 
     def _renew_by(self, command: str, timeout_s: float) -> tuple[str, str | None]:
         """Run the user's command on this machine."""
-        try:
-            done = subprocess.run(
-                ["/bin/sh", "-c", command],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=timeout_s,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise TargetError(f"`{command}` did not end within {timeout_s:g} s") from error
-        if done.returncode:
-            lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-            raise TargetError(f"`{command}` ended with {done.returncode}: {lines[-1]}")
+        run_command(command, timeout_s)
         return "done", command
 
     def copy_proc(self, into: Path) -> bool:

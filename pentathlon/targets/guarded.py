@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.on_error import on_error
 from pentathlon.targets.session import ProcessSession
 from pentathlon.targets.supplies import Supply
 
@@ -86,14 +87,11 @@ class GuardedSession(ProcessSession):
                 stopped by then.
         """
         deadline = self._started + timeout_s
-        try:
+        with on_error(self.stop):
             self.private = self._stated(READY, b"", deadline)
             if files is not None:
                 self._launch.supplied = self._stated(FILES, files, deadline)
             self._launch.scratch = self.private
-        except BaseException:
-            self.stop()
-            raise
         self.boot_seconds = time.monotonic() - self._started
 
     def begin(self) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pentathlon.machine import launch
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets.contract import Target
 
@@ -53,12 +54,9 @@ class KeepingTarget(Target):
     def _keep(self, install: int) -> tuple[str, str | None]:
         self.discard()
         journal = UndoJournal(self.state_dir)
-        try:
+        with on_error(journal.undo):
             own = launch.scratch_directory(None, journal)
             self.make_files(own)
-        except BaseException:
-            journal.undo()
-            raise
         self._held = (journal, own)
         self.install = install
         return "done", "new files of the guest, which its boots share until the next install"

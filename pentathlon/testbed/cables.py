@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pentathlon.machine import inside_namespace, launch
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.tools import last_line, run
 from pentathlon.testbed import hosts
 
 OUT = {4: "198.18.0.2", 6: "2001:db8:18::2"}
@@ -163,12 +164,8 @@ def within(
         *hosts.user_words(pid), "--net", "--mount", "--",
     ]  # fmt: skip
     try:
-        done = subprocess.run(
-            [*enter, *command], stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=timeout_s, check=False, pass_fds=tuple(files),
-        )  # fmt: skip
+        done = run([*enter, *command], timeout_s, pass_fds=tuple(files))
     except subprocess.TimeoutExpired as error:
         raise TargetError(f"{' '.join(command[-6:])} took more than {timeout_s:g} s") from error
     if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-        raise TargetError(f"{' '.join(command[-6:])}: {lines[-1]}")
+        raise TargetError(f"{' '.join(command[-6:])}: {last_line(done.stderr)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -11,6 +10,8 @@ from typing import Protocol
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.network_namespace import namespace
+from pentathlon.machine.on_error import on_error
+from pentathlon.machine.tools import run
 from pentathlon.targets.capabilities import Card, CardTarget, LoopbackTarget, PlacedTarget
 from pentathlon.testbed import placed
 from pentathlon.testbed.endpoint import Endpoint
@@ -67,14 +68,11 @@ def local_hosts(
             command = [str(target.agent_path), "endpoint"]
             return _both(target, [command, command], [loopback, loopback], cpus, timeout_s)
         hosts: list[Endpoint] = []
-        try:
+        with on_error(stop, hosts):
             for where in cpus:
                 hosts.append(Endpoint(target.start_endpoint(where), dict(loopback)))
             for host in hosts:
                 host.open(timeout_s)
-        except BaseException:
-            stop(hosts)
-            raise
         return hosts[0], hosts[1]
 
     return make
@@ -86,11 +84,8 @@ def netns_hosts(target: PlacedTarget, cpus: tuple[tuple[int, ...] | None, ...]) 
     def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
         command = [*namespace(target.settings), str(target.agent_path), "endpoint"]
         pair = _both(target, [command, command], list(ADDRESSES), cpus, timeout_s)
-        try:
+        with on_error(stop, pair):
             join_by_veth(pair[0].session.pid, pair[1].session.pid)
-        except BaseException:
-            stop(pair)
-            raise
         return pair
 
     return make
@@ -106,7 +101,7 @@ def guest_hosts(targets: Sequence[CardTarget], cpus: tuple[tuple[int, ...] | Non
     def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
         hosts: list[Endpoint] = []
         ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        try:
+        with ends[0], ends[1], on_error(stop, hosts):
             for target, end, own, where in zip(targets, ends, ADDRESSES, cpus, strict=True):
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CABLE_BYTES)
                 card = Card(end.fileno(), f"02:00:00:00:00:{len(hosts):02x}")
@@ -116,12 +111,6 @@ def guest_hosts(targets: Sequence[CardTarget], cpus: tuple[tuple[int, ...] | Non
                 host.address(
                     target.devices[0], [f"{a}/{PREFIXES[v]}" for v, a in host.addresses.items()]
                 )
-        except BaseException:
-            stop(hosts)
-            raise
-        finally:
-            for end in ends:
-                end.close()
         return hosts[0], hosts[1]
 
     return make
@@ -135,15 +124,12 @@ def _both(
     timeout_s: float,
 ) -> tuple[Endpoint, Endpoint]:
     hosts: list[Endpoint] = []
-    try:
+    with on_error(stop, hosts):
         for command, own, where in zip(commands, addresses, cpus, strict=True):
             hosts.append(placed.start(target, command, own, where))
         for host in hosts:
             host.open(timeout_s)
             placed.read_back(host)
-    except BaseException:
-        stop(hosts)
-        raise
     return hosts[0], hosts[1]
 
 
@@ -203,9 +189,7 @@ def user_words(pid: int) -> list[str]:
 
 
 def _run(command: list[str]) -> None:
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False
-    )
+    done = run(command, 10)
     if done.returncode:
         output = done.stderr.decode(errors="replace").strip() or "no reason given"
         raise TargetError(f"the two hosts cannot be joined: {' '.join(command[-6:])}: {output}")

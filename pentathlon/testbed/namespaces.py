@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pentathlon.machine import launch
 from pentathlon.machine.network_namespace import namespace
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.session import Launch, ProcessSession
@@ -49,15 +50,12 @@ def start(
         TargetError: one cannot be made, or its agent does not answer in time.
     """
     made: list[Endpoint] = []
-    try:
+    with on_error(hosts.stop, made):
         for one in wanted:
             made.append(_start(agent, one, state_dir))
         for host in made:
             host.open(timeout_s)
             placed.read_back(host)
-    except BaseException:
-        hosts.stop(made)
-        raise
     return made
 
 
@@ -66,12 +64,9 @@ def _start(agent: Path, wanted: Namespace, state_dir: Path) -> Endpoint:
         command = [*namespace(target.settings), str(agent), "endpoint"]
         return placed.start(target, command, wanted.addresses, wanted.cpus)
     journal = UndoJournal(state_dir)
-    try:
+    with on_error(journal.undo):
         command = [*namespace(), str(agent), "endpoint"]
         words = launch.wrap(command, cpus=wanted.cpus, nice=wanted.nice)
         return Endpoint(
             ProcessSession(wanted.name, Launch(command=words), journal), wanted.addresses
         )
-    except BaseException:
-        journal.undo()
-        raise

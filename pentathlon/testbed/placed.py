@@ -14,6 +14,7 @@ from typing import Any
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.settings import TCP_CONGESTION_CONTROL, scheduler_of
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.events import Message, read
@@ -45,19 +46,13 @@ def start(
     """
     journal = UndoJournal(target.state_dir)
     settings = target.settings
-    try:
+    with on_error(journal.undo):
         group = settings.apply(journal)
         words = launch.wrap(command, group=group, nice=settings.nice, cpus=cpus)
         session = ProcessSession(target.name, Launch(command=words), journal)
-    except BaseException:
-        journal.undo()
-        raise
-    try:
+    with on_error(session.stop):
         # The words in front of the agent replace themselves by it, and its threads inherit this.
         settings.place(session.pid)
-    except BaseException:
-        session.stop()
-        raise
     return Endpoint(session, addresses, settings_of=target, group=group)
 
 

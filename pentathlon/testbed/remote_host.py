@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.on_error import on_error
 from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.replies.settings import Set
@@ -104,12 +105,9 @@ def reach(
     """
     session = target.start_endpoint(timeout_s)
     end = RemoteEndpoint(session, addresses, apart=True, device=interface, name=target.host)
-    try:
+    with on_error(session.stop):
         end.open(timeout_s)
         _look(end)
-    except BaseException:
-        session.stop()
-        raise
     return end
 
 

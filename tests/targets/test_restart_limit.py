@@ -11,7 +11,7 @@ import pytest
 from pentathlon.machine.errors import TargetError
 from pentathlon.targets.ssh.target import SshTarget
 from pentathlon.targets.ssh.windows import machine as windows
-from pentathlon.targets.ssh.windows.machine import Identity, WindowsMachine
+from pentathlon.targets.ssh.windows.machine import WindowsMachine
 
 PAST = time.monotonic() - 1.0
 
@@ -36,19 +36,19 @@ def test_a_posix_machine_is_asked_once() -> None:
 def test_a_windows_machine_is_asked_once(now: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def identity(self: WindowsMachine, agent: str) -> Identity:
+    def boot_id(self: WindowsMachine, agent: str) -> str:
         asked.append(agent)
-        return Identity(now, "10.0")
+        return now
 
-    monkeypatch.setattr(WindowsMachine, "identity", identity)
+    monkeypatch.setattr(WindowsMachine, "boot_id", boot_id)
     monkeypatch.setattr(windows, "POLL_S", 0.0)
     machine: Any = SimpleNamespace(host="pc")
     pc = WindowsMachine(machine, machine, "10.0")
     if now == "new":
-        assert pc._await("agent.exe", Identity("old", "10.0"), PAST).boot == "new"
+        pc._wait("agent.exe", "old", PAST)
     else:
         with pytest.raises(
             TargetError, match=r"did not come back .* its boot is still that of old"
         ):
-            pc._await("agent.exe", Identity("old", "10.0"), PAST)
+            pc._wait("agent.exe", "old", PAST)
     assert asked == ["agent.exe"]

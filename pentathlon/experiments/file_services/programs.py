@@ -6,7 +6,6 @@ import ctypes
 import importlib.util
 import os
 import pwd
-import subprocess
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import Final
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.tools import run
 
 SYSTEM_PYTHON: Final = "/usr/bin/python3"
 
@@ -114,10 +114,7 @@ def _system_has(module: str) -> bool:
     """Whether the system's interpreter can load it, whatever comes first in $PATH."""
     if not Path(SYSTEM_PYTHON).exists():
         return False
-    done = subprocess.run(
-        [SYSTEM_PYTHON, "-I", "-c", f"import {module}"], capture_output=True, check=False
-    )
-    return done.returncode == 0
+    return run([SYSTEM_PYTHON, "-I", "-c", f"import {module}"], None).returncode == 0
 
 
 def _loads(library: str) -> bool:

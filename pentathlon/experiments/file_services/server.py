@@ -13,6 +13,7 @@ from typing import Self
 
 from pentathlon.experiments.file_services.workdir import Place
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.on_error import on_error
 from pentathlon.protocol.requests.works import RunProgram
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.replies.programs import Ended
@@ -70,16 +71,13 @@ class Server:
         host = place.host
         host.start(job, RunProgram(command=command))
         server = cls(host, job, port, partial(place.read, log) if log else None, udp)
-        try:
+        with on_error(server.stop):
             patience_s = (PATIENCE_APART_S if host.apart else PATIENCE_S) * host.slow
             deadline = time.monotonic() + patience_s
             while not server.alive():
                 if time.monotonic() > deadline:
                     raise TargetError(f"{job} does not listen at port {port}: {server.words()}")
                 time.sleep(0.02)
-        except BaseException:
-            server.stop()
-            raise
         return server
 
     def stop(self) -> Ended:

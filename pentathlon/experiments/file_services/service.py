@@ -13,6 +13,7 @@ from pentathlon.experiments.file_services.driver import run_link
 from pentathlon.experiments.file_services.testbed import Testbed, TestbedMaker
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.events import Message
 from pentathlon.testbed.link.calibrate import LinkRefused
@@ -83,11 +84,8 @@ class FileServiceInUse:
         if self._files is None:
             launch.check_plain("the configurations of file servers")
             journal = UndoJournal(self.file_service.state_dir)
-            try:
+            with on_error(journal.undo):
                 self._files = journal, launch.scratch_directory(None, journal)
-            except BaseException:
-                journal.undo()
-                raise
         return self._files[1]
 
     def testbed(self, link: str) -> tuple[Testbed, bool]:

@@ -8,6 +8,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Final, Protocol
 
+from pentathlon.machine.on_error import on_error
 from pentathlon.protocol.events import Message
 from pentathlon.study.link_profile import DIRECTIONS
 from pentathlon.testbed import hosts, namespaces, placed
@@ -173,13 +174,10 @@ def _cable(ends: Ends, timeout_s: float, scratch: Path) -> Testbed:
         for number, (side, addresses) in enumerate(zip(SIDES, hosts.ADDRESSES, strict=True))
     ]  # fmt: skip
     far = reached(ends, timeout_s)
-    try:
+    with on_error(hosts.stop, list(far.values())):
         made = namespaces.start(system.agent_path, wanted, system.state_dir, timeout_s)
-    except BaseException:
-        hosts.stop(list(far.values()))
-        raise
     own = [far.get(side, host) for side, host in zip(SIDES, made, strict=True)]
-    try:
+    with on_error(lambda: hosts.stop([*(host for host in own if host.apart), *made])):
         hosts.join_by_veth(made[0].session.pid, made[1].session.pid)
         for side, host in zip(SIDES, made, strict=True):
             without_offload(host, INTERFACE[side])
@@ -195,9 +193,6 @@ def _cable(ends: Ends, timeout_s: float, scratch: Path) -> Testbed:
             other = next(host for host in own if host is not machine)
             check_cable(machine, other.addresses[4], 0.0)
         return Testbed(own[0], own[1], cable=(made[0], made[1]))
-    except BaseException:
-        hosts.stop([*(host for host in own if host.apart), *made])
-        raise
 
 
 def without_offload(host: Endpoint, interface: str) -> None:

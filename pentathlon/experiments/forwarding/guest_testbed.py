@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from pentathlon.experiments.forwarding.testbed import Testbed, TestbedMaker, places, start_generator
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.on_error import on_error
 from pentathlon.protocol.requests.commands import Forward
 from pentathlon.targets.capabilities import Card, CardTarget, RemoteTarget
 from pentathlon.targets.contract import Target
@@ -137,10 +138,8 @@ def _making() -> Iterator[_Making]:
     """What was begun is undone if it cannot be finished."""
     made = _Making()
     try:
-        yield made
-    except BaseException:
-        hosts.stop(made.hosts)
-        raise
+        with on_error(hosts.stop, made.hosts):
+            yield made
     finally:
         for file in made.files:
             os.close(file)

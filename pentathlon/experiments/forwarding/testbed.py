@@ -17,6 +17,7 @@ from pentathlon.machine import launch
 from pentathlon.machine.cpus import AVAILABLE, resolve
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.network_namespace import namespace
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.settings import MachineSettings
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.requests.commands import Firewall, Forward, Polling, RouteTable, Tune
@@ -239,7 +240,7 @@ def netns_testbed(target: PlacedTarget, peer: Sequence[int] | None) -> TestbedMa
     def make(timeout_s: float) -> Testbed:
         forwarder_cpus, generator_cpus = places(target.system.cpus, peer)
         made: list[Endpoint] = []
-        try:
+        with on_error(hosts.stop, made):
             words = endpoint_words(target.agent_path, target.settings)
             forwarder = placed.start(target, words, NEAR, forwarder_cpus)
             made.append(forwarder)
@@ -254,9 +255,6 @@ def netns_testbed(target: PlacedTarget, peer: Sequence[int] | None) -> TestbedMa
                 refused |= set_addresses(pid, name, addresses)
             refused |= prepare_generator(generator.session.pid, GENERATOR, generator_cpus)
             forwarder.execute(Forward(on=True))
-        except BaseException:
-            hosts.stop(made)
-            raise
         return Testbed(
             generator, forwarder, *FORWARDER, forwarder_cpus, generator_cpus, steerable=True,
             taking=(pid, FORWARDER[0]), refused=refused,
@@ -275,14 +273,11 @@ def start_generator(
 ) -> Endpoint:
     """The generator in a namespace of its own; it is added to `made`."""
     journal = UndoJournal(target.state_dir)
-    try:
+    with on_error(journal.undo):
         # The generator is no system under test: it goes before all else on its CPUs.
         first = -20 if os.geteuid() == 0 else None
         words = launch.wrap(endpoint_words(target.agent_path), cpus=cpus, nice=first)
         session = ProcessSession(f"{target.name}, generator", Launch(command=words), journal)
-    except BaseException:
-        journal.undo()
-        raise
     generator = Endpoint(session, OUT)
     made.append(generator)
     generator.open(timeout_s)

@@ -17,8 +17,9 @@ from pathlib import Path
 from pentathlon.machine import launch, processes
 from pentathlon.machine.cpus import AVAILABLE, cpu_names
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
-from pentathlon.machine.tools import on_path
+from pentathlon.machine.tools import last_line, on_path, run
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.requests.session import Placement
 from pentathlon.targets import guarded, options
@@ -103,7 +104,7 @@ class CommandTarget(Target):
     def boot(self, timeout_s: float) -> Session:
         self.prepare()
         journal = UndoJournal(self.state_dir)
-        try:
+        with on_error(journal.undo):
             own = launch.scratch_directory(None, journal)
             staged = stage(self.supplies, own / FILES)
             place = str(self.agent_path)
@@ -123,9 +124,6 @@ class CommandTarget(Target):
                 ),
                 journal,
             )
-        except BaseException:
-            journal.undo()
-            raise
         try:
             files = None if staged is None else guarded.packed(self.supplies, staged)
             session.open(files, timeout_s)
@@ -141,14 +139,7 @@ class CommandTarget(Target):
         command = filled(words, {AGENT: str(self.agent_path), PLACED: place})
         shown = shlex.join(words)
         try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=COPY_S,
-                env=os.environ | {processes.TOKEN: token},
-                check=False,
-            )
+            done = run(command, COPY_S, env=os.environ | {processes.TOKEN: token})
         except OSError as error:
             raise TargetError(
                 f'system "{self.name}": `{shown}` does not start: {error.strerror}'
@@ -158,9 +149,9 @@ class CommandTarget(Target):
                 f'system "{self.name}": `{shown}` did not end within {COPY_S:g} s'
             ) from error
         if done.returncode:
-            lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+            last = last_line(done.stderr)
             raise TargetError(
-                f'system "{self.name}": `{shown}` ended with {done.returncode}: {lines[-1]}'
+                f'system "{self.name}": `{shown}` ended with {done.returncode}: {last}'
             )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from pentathlon.machine.cache import RECORD, cache_dir, is_recorded, locked, sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.packages import ScratchApt, unpack
-from pentathlon.machine.tools import on_path, version_text
+from pentathlon.machine.tools import last_line, on_path, run, version_text
 
 SUITE = "bookworm-backports"
 """Debian suite whose package `runsc` has the systrap platform; it is static and runs anywhere."""
@@ -85,23 +85,14 @@ def trial(program: Runsc) -> None:
     with tempfile.TemporaryDirectory(prefix="pentathlon-", ignore_cleanup_errors=True) as own:
         command = sandbox(program.path, "/bin/true")
         try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=TRIAL_S,
-                env=os.environ | {"TMPDIR": own},
-                check=False,
-            )
+            done = run(command, TRIAL_S, env=os.environ | {"TMPDIR": own})
         except subprocess.TimeoutExpired as error:
             raise TargetUnavailable(
                 f"a sandbox of runsc {program.version} did not end within {TRIAL_S:.0f} s"
             ) from error
     if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-        raise TargetUnavailable(
-            f"runsc {program.version} does not start a sandbox: {lines[-1]}", INSTALL
-        )
+        why = last_line(done.stderr)
+        raise TargetUnavailable(f"runsc {program.version} does not start a sandbox: {why}", INSTALL)
 
 
 def fetch(log: Callable[[str], None]) -> Runsc:

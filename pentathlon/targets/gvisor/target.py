@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import guest, options, userland
@@ -114,7 +115,7 @@ class GvisorTarget(KeepingTarget):
         self._check()
         program = runsc.find()
         journal = UndoJournal(self.state_dir)
-        try:
+        with on_error(journal.undo):
             own = launch.scratch_directory(None, journal)
             root = self.files(own) / "root"
             land = userland.check(self.userland)
@@ -140,6 +141,3 @@ class GvisorTarget(KeepingTarget):
                 ),
                 journal,
             )
-        except BaseException:
-            journal.undo()
-            raise

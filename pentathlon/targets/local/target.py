@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.settings import Change, MachineSettings
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
@@ -76,7 +77,7 @@ class LocalTarget(PlacedTarget):
     def boot(self, timeout_s: float) -> Session:
         self.prepare()
         journal = UndoJournal(self.state_dir)
-        try:
+        with on_error(journal.undo):
             scratch = launch.scratch_directory(self.system.scratch, journal)
             supplied = stage(self.supplies, scratch / FILES)
             group = self.settings.apply(journal)
@@ -90,6 +91,3 @@ class LocalTarget(PlacedTarget):
                 ),
                 journal,
             )
-        except BaseException:
-            journal.undo()
-            raise

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from pentathlon.machine import cpus, launch, processes, restore
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.requests.session import Placement
@@ -158,7 +159,7 @@ class OciTarget(KeepingTarget):
     def _start(self, words: list[str], timeout_s: float) -> guarded.GuardedSession:
         program = runtime.find(self.container.get("runtime"))
         journal = UndoJournal(self.state_dir)
-        try:
+        with on_error(journal.undo):
             own = launch.scratch_directory(None, journal)
             bare = self.files(own) / "bare"
             land = userland.check(self.userland)
@@ -196,9 +197,6 @@ class OciTarget(KeepingTarget):
                 ),
                 journal,
             )
-        except BaseException:
-            journal.undo()
-            raise
         try:
             session.open(None, timeout_s)
         except TargetError as error:

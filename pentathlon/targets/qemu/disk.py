@@ -22,6 +22,7 @@ from typing import ClassVar, cast
 from pentathlon.machine import cpus, launch, processes, restore
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.events import Message
@@ -282,13 +283,10 @@ class DiskTarget(Target):
         began = time.monotonic()
         for attempt in range(ATTEMPTS):
             journal = UndoJournal(self.state_dir)
-            try:
+            with on_error(journal.undo):
                 own = launch.scratch_directory(None, journal)
                 port = _free_port()
                 machine = self._start(own, port, journal)
-            except BaseException:
-                journal.undo()
-                raise
             try:
                 target = self._reached(own, port)
                 if not self._answers(machine, target.address, began + timeout_s):

@@ -13,7 +13,9 @@ from typing import ClassVar
 
 from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
+from pentathlon.machine.tools import run
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import guest, options, userland
 from pentathlon.targets.capabilities import Card, CardTarget
@@ -205,56 +207,53 @@ class QemuTarget(CardTarget):
                     kernels.remedy(self.wanted),
                 )
         journal = UndoJournal(self.state_dir)
-        session: ProcessSession | None = None
         shared: list[shares.Share] = []
         try:
-            own = launch.scratch_directory(None, journal)
-            staged, supplied = guest.supply(self.supplies, land, own, None)
-            if writable:
-                shared = shares.serve(own, journal, writable, where)
-            elif land is not None:
-                shared = shares.serve_userland(own, journal, land, staged, where)
-            # Hosts that are joined need more modules; their boots keep nothing between them.
-            special = bool(cards or self.supplies or land)
-            archive = own / ARCHIVE if special else self.files(own) / ARCHIVE
-            if special:
-                joined = (*modules.NETWORK, *modules.GENERATOR) if cards else ()
-                wanted = (*modules.CHANNEL, *joined, *(modules.FILES if shared else ()))
-                held = staged if land is None else None
-                archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted, held))
-            command = self.command(
-                kernel.path,
-                archive,
-                cards,
-                shared,
-                writable,
-                land=land,
-                supplied=staged if land else None,
-            )
-            session = ProcessSession(
-                self.name,
-                Launch(
-                    guest=True,
-                    command=launch.wrap(command, cpus=where, powerless=True),
-                    scratch=userland.SCRATCH if land else self.scratch,
-                    supplied=supplied,
-                    files=[
-                        *(card.file for card in cards),
-                        *(share.connection.fileno() for share in shared),
-                    ],
-                    helpers=[share.server for share in shared],
-                ),
-                journal,
-            )
-            session.wait_ready(timeout_s)
+            with on_error(journal.undo):
+                own = launch.scratch_directory(None, journal)
+                staged, supplied = guest.supply(self.supplies, land, own, None)
+                if writable:
+                    shared = shares.serve(own, journal, writable, where)
+                elif land is not None:
+                    shared = shares.serve_userland(own, journal, land, staged, where)
+                # Hosts that are joined need more modules; their boots keep nothing between them.
+                special = bool(cards or self.supplies or land)
+                archive = own / ARCHIVE if special else self.files(own) / ARCHIVE
+                if special:
+                    joined = (*modules.NETWORK, *modules.GENERATOR) if cards else ()
+                    wanted = (*modules.CHANNEL, *joined, *(modules.FILES if shared else ()))
+                    held = staged if land is None else None
+                    archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted, held))
+                command = self.command(
+                    kernel.path,
+                    archive,
+                    cards,
+                    shared,
+                    writable,
+                    land=land,
+                    supplied=staged if land else None,
+                )
+                session = ProcessSession(
+                    self.name,
+                    Launch(
+                        guest=True,
+                        command=launch.wrap(command, cpus=where, powerless=True),
+                        scratch=userland.SCRATCH if land else self.scratch,
+                        supplied=supplied,
+                        files=[
+                            *(card.file for card in cards),
+                            *(share.connection.fileno() for share in shared),
+                        ],
+                        helpers=[share.server for share in shared],
+                    ),
+                    journal,
+                )
+            with on_error(session.stop):
+                session.wait_ready(timeout_s)
             return session
-        except BaseException as error:
-            if session is not None:
-                session.stop()
-            else:
-                journal.undo()
+        except TargetError as error:
             sentences = [words for share in shared if (words := share.last_words())]
-            if sentences and isinstance(error, TargetError):
+            if sentences:
                 raise TargetError(f"{error}; a server of its files: {sentences[0]}") from error
             raise
         finally:
@@ -308,11 +307,8 @@ def make(system: SystemSpec, agent_path: Path, state_dir: Path) -> Target:
 def version() -> str | None:
     """The version of QEMU on this machine, such as "7.2.22", or None."""
     try:
-        program = launch.need(PROGRAM, PACKAGE)
-        done = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=30, check=False
-        )
+        done = run([launch.need(PROGRAM, PACKAGE), "--version"], 30)
     except (TargetUnavailable, OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r"version (\S+)", done.stdout)
+    found = re.search(r"version (\S+)", done.stdout.decode(errors="replace"))
     return found[1] if found else None

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.tools import last_line
 
 CONNECT_S = 10
 """Longest time for a connection to come up, in seconds."""
@@ -123,13 +125,13 @@ class Address:
             done = call(self.alone(line), timeout_s)
         except subprocess.TimeoutExpired as error:
             raise TargetUnavailable(f"{self.host} did not answer within {timeout_s:g} s") from error
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        last = last_line(done.stderr)
         if done.returncode == BROKEN:
             raise TargetUnavailable(
-                f"{self.host} cannot be reached with ssh: {lines[-1].strip()}", self._by_hand()
+                f"{self.host} cannot be reached with ssh: {last.strip()}", self._by_hand()
             )
         if done.returncode:
-            raise TargetError(f"{self.host}: a command ended with {done.returncode}: {lines[-1]}")
+            raise TargetError(f"{self.host}: a command ended with {done.returncode}: {last}")
         return done.stdout.decode(errors="replace")
 
     def _by_hand(self) -> str:
@@ -181,3 +183,37 @@ def remote(script: str, *words: str) -> str:
         words: the script's `$1`, `$2`, ...
     """
     return shlex.join(["exec", "/bin/sh", "-c", script, "pentathlon", *words])
+
+
+def wait_for_another_boot(
+    host: str,
+    ask: Callable[[], str],
+    before: str,
+    still: str,
+    deadline: float,
+    *,
+    poll_s: float,
+) -> None:
+    """Ask a machine that restarts which boot it is in until that is another one than before.
+
+    Args:
+        ask: which boot it is in; raises TargetError where it does not answer.
+        still: a clause that says that it is in the boot `before`.
+        deadline: as time.monotonic() counts; the machine is asked at least once.
+        poll_s: time between two questions, in seconds.
+
+    Raises:
+        TargetError: it does not come back in time.
+    """
+    while True:
+        try:
+            now = ask()
+        except TargetError as error:
+            why = str(error)
+        else:
+            if now and now != before:
+                return
+            why = still
+        if time.monotonic() >= deadline:
+            raise TargetError(f"{host} did not come back within the time limit for a boot: {why}")
+        time.sleep(poll_s)

@@ -21,6 +21,7 @@ from typing import IO
 from pentathlon.machine import launch, processes, restore
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.tools import last_line
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.agent import AGENT, GRAPHICS
 from pentathlon.targets.ssh.client import BROKEN, Address, call
@@ -172,8 +173,7 @@ class Connection:
             )
         except subprocess.TimeoutExpired as error:
             raise TargetError(f"{what} was not copied within {COPY_S:g} s") from error
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        return done, (lines or ["no reason given"])[-1]
+        return done, last_line(done.stderr)
 
     @property
     def host(self) -> str:
@@ -242,6 +242,5 @@ class Connection:
             status = process.wait(5.0)
         except subprocess.TimeoutExpired:
             return f"{host} closed the connection"
-        lines = process.stderr.read().decode(errors="replace").strip().splitlines()
-        last = (lines or ["no reason given"])[-1]
+        last = last_line(process.stderr.read())
         return f"{host}: what holds the session's connection ended with {status}: {last}"

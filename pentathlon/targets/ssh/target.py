@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
 import time
 from pathlib import Path
 from typing import IO, Any
@@ -22,7 +21,7 @@ from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.boots import stay
 from pentathlon.targets.ssh.boots.into import Boots
-from pentathlon.targets.ssh.client import BROKEN, Address, call, remote
+from pentathlon.targets.ssh.client import BROKEN, Address, remote, wait_for_another_boot
 from pentathlon.targets.ssh.connection import Connection
 from pentathlon.targets.ssh.descriptor import KIND
 from pentathlon.targets.ssh.occupancy import copy_proc, owner, refuse_others, taken
@@ -438,29 +437,12 @@ class SshTarget(RemoteTarget):
         Raises:
             TargetError: it does not within the time limit.
         """
-        host = self.address.host
-        before = self.address.ask(BOOT_ID).strip()
-        command = self.address.once(self.reboot_command)
-        try:
-            # The connection may break before the command has an exit status.
-            done = call(command, stay.COMMAND_S)
-        except subprocess.TimeoutExpired:
-            pass
-        else:
-            if done.returncode not in (0, 255):
-                lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
-                raise TargetError(f"{host} does not restart: {lines[-1]}")
-        while True:
-            try:
-                now = self.address.ask(BOOT_ID).strip()
-            except TargetError as error:
-                why = str(error)
-            else:
-                if now and now != before:
-                    return
-                why = f"its boot id is still {before}"
-            if time.monotonic() >= deadline:
-                raise TargetError(
-                    f"{host} did not come back within the time limit for a boot: {why}"
-                )
-            time.sleep(POLL_S)
+        address = self.address
+
+        def boot_id() -> str:
+            return address.ask(BOOT_ID).strip()
+
+        before = boot_id()
+        stay.Machine(address).restart(self.reboot_command)
+        still = f"its boot id is still {before}"
+        wait_for_another_boot(address.host, boot_id, before, still, deadline, poll_s=POLL_S)

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 from pentathlon.machine.cache import RECORD, locked, sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.packages import ScratchApt, unpack
-from pentathlon.machine.tools import on_path
+from pentathlon.machine.tools import on_path, run
 from pentathlon.targets.qemu import modules
 from pentathlon.targets.uml import kernels
 
@@ -176,7 +175,7 @@ def _set_loader(kernel: Path, libraries: Path) -> None:
         *[str(patchelf), "--set-interpreter", str(libraries / LOADER)],
         *["--set-rpath", str(libraries), str(kernel)],
     ]
-    done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    done = run(command, 60)
     if done.returncode:
         output = done.stderr.decode(errors="replace").strip()
         raise TargetError(f"patchelf failed on {kernel}: {output}")

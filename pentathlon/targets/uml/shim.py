@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
 import tempfile
 from pathlib import Path
 
 from pentathlon.machine.cache import cache_dir, locked, sha256
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.machine.tools import on_path
+from pentathlon.machine.tools import on_path, run
 from pentathlon.targets.uml.kernels import Kernel
 
 SOURCE = Path(__file__).with_name("ptrace_shim.c")
@@ -60,7 +59,7 @@ def build() -> Path:
     with locked(directory), tempfile.TemporaryDirectory(dir=directory) as scratch:
         fresh = Path(scratch) / name
         command = [str(compiler), "-O2", "-shared", "-fPIC", "-o", str(fresh), str(SOURCE), "-ldl"]
-        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        done = run(command, 60)
         if done.returncode:
             lines = done.stderr.decode(errors="replace").strip().splitlines()
             raise TargetUnavailable(
@@ -80,10 +79,7 @@ def _loads(library: Path) -> bool:
     program = on_path("true")
     if program is None or not library.is_file():
         return False
-    done = subprocess.run(
-        [str(program)], capture_output=True, timeout=10, check=False,
-        env={"LD_PRELOAD": str(library)},
-    )  # fmt: skip
+    done = run([program], 10, env={"LD_PRELOAD": str(library)})
     return done.returncode == 0 and not done.stderr
 
 

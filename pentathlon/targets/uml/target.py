@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import guest, options, userland
@@ -230,8 +231,7 @@ class UmlTarget(CardTarget):
         kernel = self._prepared()
         kernels.check(kernel)
         journal = UndoJournal(self.state_dir)
-        session: ProcessSession | None = None
-        try:
+        with on_error(journal.undo):
             own = launch.scratch_directory(None, journal)
             root = self.files(own) / ROOT
             land = userland.check(self.userland)
@@ -262,14 +262,9 @@ class UmlTarget(CardTarget):
                 ),
                 journal,
             )
+        with on_error(session.stop):
             session.wait_ready(timeout_s)
-            return session
-        except BaseException:
-            if session is not None:
-                session.stop()
-            else:
-                journal.undo()
-            raise
+        return session
 
     def make_files(self, own: Path) -> None:
         guest.build_root(own / ROOT, self.agent_path)

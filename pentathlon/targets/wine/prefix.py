@@ -15,6 +15,7 @@ from pathlib import Path
 from pentathlon.machine import processes
 from pentathlon.machine.cache import cache_dir, locked
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.tools import last_line
 from pentathlon.targets.wine.program import Wine
 
 MAKE_S = 180.0
@@ -103,11 +104,9 @@ def _fill(wine: Wine, prefix: Path, temporary: Path) -> None:
             maker.wait()
         if status or not (prefix / "system.reg").is_file():
             output.seek(0)
-            lines = output.read().decode(errors="replace").strip().splitlines() or [
-                "no reason given"
-            ]
+            why = last_line(output.read())
             how = f"did not end within {MAKE_S:.0f} s" if status is None else "failed"
-            raise TargetError(f"`wineboot --init` of Wine {wine.version} {how}: {lines[-1]}")
+            raise TargetError(f"`wineboot --init` of Wine {wine.version} {how}: {why}")
 
 
 def copy(source: Path, target: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pentathlon.machine import cpus, launch, restore
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import options, windows_build
@@ -87,7 +88,7 @@ class WineTarget(LoopbackTarget):
         wine = program.find()
         source = prefix.make(wine, lambda line: None)
         journal = UndoJournal(self.state_dir)
-        try:
+        with on_error(journal.undo):
             own = launch.scratch_directory(self.system.scratch, journal)
             agent = self._install(wine, own)
             # Beside the one that it is linked to: links do not reach other file systems.
@@ -108,9 +109,6 @@ class WineTarget(LoopbackTarget):
                 ),
                 journal,
             )
-        except BaseException:
-            journal.undo()
-            raise
 
     def _install(self, wine: program.Wine, own: Path) -> Path:
         """A copy of the agent with what this Wine lacks beside it."""

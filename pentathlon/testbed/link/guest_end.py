@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.on_error import on_error
 from pentathlon.targets.capabilities import Card, CardTarget
 from pentathlon.testbed import hosts
 from pentathlon.testbed.cables import ip, packet_sockets, taps, within
@@ -65,14 +66,11 @@ def put_behind(
     finally:
         os.close(file)
     guest = Endpoint(session, end.addresses, apart=True, device=device, slow=target.slow)
-    try:
+    with on_error(session.stop):
         guest.open(timeout_s)
         guest.address(device, [f"{a}/{hosts.PREFIXES[v]}" for v, a in guest.addresses.items()])
         if 4 in guest.refused:
             raise TargetError(f"the guest takes no address: {guest.refused[4]}")
-    except BaseException:
-        guest.session.stop()
-        raise
     return guest
 
 
@@ -89,13 +87,10 @@ def bridge(pid: int, *ports: str) -> None:
 def _tap(pid: int, interface: str, mtu: int) -> int:
     """A TAP device on a bridge with the interface of a namespace."""
     (file,) = taps(pid, [TAP])
-    try:
+    with on_error(os.close, file):
         room = ["mtu", str(mtu), "txqueuelen", str(TAP_PACKETS)]
         within(pid, [ip(), "link", "set", TAP, *room])
         bridge(pid, interface, TAP)
-    except BaseException:
-        os.close(file)
-        raise
     return file
 
 

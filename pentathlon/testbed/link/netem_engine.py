@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,8 @@ from pathlib import Path
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.on_error import on_error
+from pentathlon.machine.tools import last_line, run
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.safeio.clipping import clip
 from pentathlon.study.link_profile import DIRECTIONS, Direction, Loss, Profile, Way
@@ -211,11 +212,11 @@ def lacking() -> str | None:
     """Why this machine's kernel cannot emulate a link; None if it can. Needs root."""
     tc = str(launch.need("tc", "iproute2"))
     words = ["unshare", "--net", tc, "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=STEP_S)
+    done = run(words, STEP_S)
     if done.returncode == 0:
         return None
-    lines = done.stderr.strip().splitlines() or ["tc gave no reason"]
-    return f"{LACKING.format(kernel=os.uname().release)} ({lines[-1]})"
+    why = last_line(done.stderr, "tc gave no reason")
+    return f"{LACKING.format(kernel=os.uname().release)} ({why})"
 
 
 def in_namespace(endpoint: Endpoint, interfaces: Sequence[str], state_dir: Path) -> NetemEngine:
@@ -259,14 +260,11 @@ def in_guest(
             for file in files:
                 os.close(file)
         guest = Endpoint(session, {}, apart=True)
-        try:
+        with on_error(session.stop):
             guest.open(timeout_s)
             kernel = target.describe()["kernel"]
             name = f"{kernel} (user-mode Linux)"
             return NetemEngine(guest, ["vec0", "vec1"], name, journal, scratch)
-        except BaseException:
-            session.stop()
-            raise
 
 
 def guest_target(agent: Path, state_dir: Path) -> UmlTarget:
@@ -288,8 +286,5 @@ def guest_target(agent: Path, state_dir: Path) -> UmlTarget:
 def _journal(state_dir: Path) -> Iterator[tuple[UndoJournal, Path]]:
     """A journal with a directory in it, which is gone if the engine cannot be made."""
     journal = UndoJournal(state_dir)
-    try:
+    with on_error(journal.undo):
         yield journal, launch.scratch_directory(None, journal)
-    except BaseException:
-        journal.undo()
-        raise

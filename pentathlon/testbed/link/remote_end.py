@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from pentathlon.machine import inside_namespace, restore
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.on_error import on_error
+from pentathlon.machine.tools import run
 from pentathlon.protocol.requests.works import Ping
 from pentathlon.safeio.clipping import clip
 from pentathlon.testbed import hosts
@@ -58,24 +59,18 @@ def reached(ends: Ends, timeout_s: float) -> dict[Side, RemoteEndpoint]:
         TargetError: one cannot be reached.
     """
     found: dict[Side, RemoteEndpoint] = {}
-    try:
+    with on_error(lambda: hosts.stop(list(found.values()))):
         for number, side in enumerate(SIDES):
             target, cable = ends.far(number), ends.cables[number]
             if target and cable:
                 _state(cable.own)
                 found[side] = reach(target, cable.theirs, hosts.ADDRESSES[number], timeout_s)
-    except BaseException:
-        hosts.stop(list(found.values()))
-        raise
     return found
 
 
 def _state(name: str) -> dict[str, int]:
     """What of an interface is put back: its MTU, whether it is up, and whether GRO is on."""
-    done = subprocess.run(
-        [ip(), "-json", "addr", "show", "dev", name],
-        stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False,
-    )  # fmt: skip
+    done = run([ip(), "-json", "addr", "show", "dev", name], 10)
     if done.returncode:
         raise TargetUnavailable(
             f"this machine has no interface {name}, which the study names as its end of a cable"
@@ -107,8 +102,7 @@ def put_beyond(
     """
     pid = end.session.pid
     far.far.note(restore.card(cable.own, pid, _state(cable.own)))
-    lend = [ip(), "link", "set", cable.own, "netns", str(pid)]
-    done = subprocess.run(lend, capture_output=True, timeout=10, check=False)
+    done = run([ip(), "link", "set", cable.own, "netns", str(pid)], 10)
     if done.returncode:
         output = done.stderr.decode(errors="replace").strip() or "no reason given"
         raise TargetError(f"the interface {cable.own} cannot be lent: {output}")

@@ -19,6 +19,8 @@ from pentathlon.machine import inside_namespace as script
 from pentathlon.machine import launch
 from pentathlon.machine.cpus import AVAILABLE
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.on_error import on_error
+from pentathlon.machine.tools import last_line, run
 from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.study.link_profile import DIRECTIONS, Profile
 from pentathlon.targets.capabilities import PlacedTarget
@@ -171,19 +173,13 @@ def open_link(
         name = target.name if target else side
         wanted.append(Namespace(name, addresses, allowed or others, settings_of=target))
     made = namespaces.start(agent, wanted, state, timeout_s)
-    try:
+    with on_error(hosts.stop, made):
         emulator, client, server = made
         _join(emulator.session.pid, (client.session.pid, server.session.pid), profile.mtu_bytes)
         carrier = _engine(engine, emulator, profile, agent, state_dir=state, timeout_s=timeout_s)
-        try:
+        with on_error(carrier.stop):
             bed = LinkTestbed(profile, client, server, emulator, carrier, seed)
             bed.open()
-        except BaseException:
-            carrier.stop()
-            raise
-    except BaseException:
-        hosts.stop(made)
-        raise
     return bed
 
 
@@ -266,13 +262,10 @@ def _enter(pid: int) -> list[str]:
 
 
 def _run(pid: int, command: Sequence[str]) -> None:
-    words = [*_enter(pid), *command]
     try:
-        done = subprocess.run(
-            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
-        )
+        done = run([*_enter(pid), *command], 20)
     except subprocess.TimeoutExpired as error:
         raise TargetError(f"{' '.join(command[:6])} took more than 20 s") from error
     if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-        raise TargetError(f"the link cannot be made: {' '.join(command[:6])}: {lines[-1]}")
+        why = last_line(done.stderr)
+        raise TargetError(f"the link cannot be made: {' '.join(command[:6])}: {why}")

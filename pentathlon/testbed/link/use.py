@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.on_error import on_error
 from pentathlon.protocol.events import AnyEvent, Case, JsonObject, Message, Sample, read
 from pentathlon.study.link_profile import DIRECTIONS, ProfileError, load_profile
 from pentathlon.testbed import hosts
@@ -128,18 +129,15 @@ def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker
         local = ends.local(0), ends.local(1)
         # What cannot be had over there is reported before anything is measured here.
         far = reached(ends, timeout_s)
-        try:
+        with on_error(hosts.stop, list(far.values())):
             bed = open_link(
                 system.agent_path, profile, state_dir=system.state_dir, timeout_s=timeout_s,
                 targets=local,
                 cpus=(ends.cpus[0] if local[0] else None, ends.cpus[1] if local[1] else None),
                 engine=engine,
             )  # fmt: skip
-        except BaseException:
-            hosts.stop(list(far.values()))
-            raise
         bed.guests |= far
-        try:
+        with on_error(bed.stop):
             calibration = calibrate(bed)
             taken = places(has_own_cpu(profile))[0] or ()
             for number, side in enumerate(SIDES):
@@ -153,9 +151,6 @@ def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker
                     put_beyond(bed.host(side), INTERFACE[side], machine, cable, profile.mtu_bytes)
             _acquaint(bed, far, bool(writable))
             return LinkInUse(bed, calibration, bed.statistics())
-        except BaseException:
-            bed.stop()
-            raise
 
     return make
 

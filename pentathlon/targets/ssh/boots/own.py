@@ -4,11 +4,10 @@ loader."""
 from __future__ import annotations
 
 import os
-import subprocess
 
-from pentathlon.machine.errors import TargetError
 from pentathlon.targets.ssh.boots.loader import Entry, Loader
 from pentathlon.targets.ssh.boots.running import Running
+from pentathlon.targets.user_command import run_command
 
 COMMAND_S = 120.0
 
@@ -37,17 +36,4 @@ def run(command: str, host: str, entry: str = "") -> None:
         TargetError: it failed.
     """
     environment = os.environ | {"PENTATHLON_HOST": host, "PENTATHLON_ENTRY": entry}
-    try:
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=COMMAND_S,
-            env=environment,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise TargetError(f"`{command}` did not end within {COMMAND_S:g} s") from error
-    if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-        raise TargetError(f"`{command}` ended with {done.returncode}: {lines[-1]}")
+    run_command(command, COMMAND_S, environment)

@@ -18,6 +18,7 @@ from typing import Any
 from pentathlon.machine import ends, restore, undo_journal
 from pentathlon.machine.activity import activity
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.tools import last_line
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets.ssh.boots import own, running
 from pentathlon.targets.ssh.boots.loader import disarm_all
@@ -124,8 +125,8 @@ class Machine:
             return
         # The connection may break before the command has an exit status.
         if done.returncode not in (0, 255):
-            lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
-            raise TargetError(f"{self.host} does not restart: {lines[-1]}")
+            why = last_line(done.stderr, "no reason")
+            raise TargetError(f"{self.host} does not restart: {why}")
 
     def wait(self, before: str | None, deadline: float) -> Running:
         """Wait until it answers in another boot than `before`.

@@ -8,6 +8,7 @@ import time
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.tools import last_line, run
 from pentathlon.targets.ssh.power.controller import PowerSpec, Supply
 
 ANSWER_S = 60.0
@@ -51,10 +52,9 @@ class Ipmi(Supply):
             self._suite = OLD_SUITE
             if done.returncode:
                 done = self._call(what)
-                errors = done.stderr.decode(errors="replace")
         if done.returncode:
-            lines = errors.strip().splitlines() or ["no reason given"]
-            raise TargetError(f"the controller {self.spec.address} refuses: {lines[-1]}")
+            why = last_line(done.stderr)
+            raise TargetError(f"the controller {self.spec.address} refuses: {why}")
         return done.stdout.decode(errors="replace").strip()
 
     def _call(self, what: str) -> subprocess.CompletedProcess[bytes]:
@@ -67,14 +67,7 @@ class Ipmi(Supply):
         words += ["-C", self._suite] if self._suite is not None else []
         environment = os.environ | {PASSWORD: self.password() or ""}
         try:
-            return subprocess.run(
-                [*words, "chassis", "power", what],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=ANSWER_S,
-                env=environment,
-                check=False,
-            )
+            return run([*words, "chassis", "power", what], ANSWER_S, env=environment)
         except subprocess.TimeoutExpired as error:
             raise TargetError(
                 f"the controller {self.spec.address} did not answer within {ANSWER_S:g} s"

@@ -23,6 +23,7 @@ import paramiko
 
 from pentathlon.machine import launch, processes, restore
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.tools import last_line
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets.ssh.client import BROKEN, Address
 
@@ -171,8 +172,7 @@ class Files:
             if late.is_set():
                 reason = f"it did not within {seconds:g} s"
             elif self._process.poll() is not None and self._process.stderr is not None:
-                lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
-                reason = (lines or ["the connection broke"])[-1]
+                reason = last_line(self._process.stderr.read(), "the connection broke")
             else:
                 reason = str(error) or "the connection broke"
             raise TargetError(f"{self._host} does not {what}: {reason}") from error

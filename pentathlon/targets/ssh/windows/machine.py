@@ -14,8 +14,9 @@ from typing import Any
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.tools import last_line
 from pentathlon.machine.undo_journal import UndoJournal
-from pentathlon.targets.ssh.client import BROKEN, PROBE_S, Address, call
+from pentathlon.targets.ssh.client import BROKEN, PROBE_S, Address, call, wait_for_another_boot
 from pentathlon.targets.ssh.windows import shell
 from pentathlon.targets.ssh.windows.files import Files
 from pentathlon.targets.windows_build import AGENT
@@ -29,19 +30,6 @@ THERE = "pentathlon-there-"
 """How the directories of sessions are called over there (agent/crates/session/src/home.rs)."""
 LOCK = "lock"
 UNDO = "undo"
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Which boot of which build answers.
-
-    Attributes:
-        boot: when the machine was started, as its system says.
-        build: the version with the number of the build and of the last update.
-    """
-
-    boot: str
-    build: str
 
 
 @dataclass(frozen=True)
@@ -101,8 +89,8 @@ class WindowsMachine:
             return found[0].replace(" ", "").strip().lower() if found else None
         return None
 
-    def identity(self, agent: str) -> Identity:
-        """Which boot answers, as the agent over there finds it.
+    def boot_id(self, agent: str) -> str:
+        """Which boot answers, as the agent over there finds it: when the machine was started.
 
         Args:
             agent: its path there.
@@ -121,20 +109,17 @@ class WindowsMachine:
                 f"{self.address.host} does not report when it was started ({reason}), so a restart "
                 "cannot be verified"
             )
-        return Identity(boot, build)
+        return boot
 
     def restart(
         self, agent: Path, digest: str, command: str | None, state: Path, deadline: float
-    ) -> Identity:
+    ) -> None:
         """Restart the machine and wait until another boot of it answers.
 
         Args:
             agent: the agent's Windows build on this machine.
             command: a line for its shell that restarts it; None: shutdown.exe.
             deadline: as time.monotonic() counts.
-
-        Returns:
-            Which boot it is now.
 
         Raises:
             TargetError: it does not restart, or not within the time limit.
@@ -149,14 +134,13 @@ class WindowsMachine:
             # Where this run ends before it removes the directory, the next guard there does.
             files.append(f"{place}\\{LOCK}", "")
             path = self.copy(files, agent, place, digest)
-            before = self.identity(path)
+            before = self.boot_id(path)
             self._restart(command or self.shell.line(REBOOT))
             files.close()
-            now = self._await(path, before, deadline)
+            self._wait(path, before, deadline)
             files = Files(self.address, after, journal, 30.0)
             files.remove_tree(place)
             files.close()
-            return now
         finally:
             journal.undo()
 
@@ -167,28 +151,18 @@ class WindowsMachine:
         except subprocess.TimeoutExpired:
             return
         if done.returncode not in (0, BROKEN):
-            text = (done.stderr or done.stdout).decode(errors="replace").strip()
-            last = (text.splitlines() or ["no reason given"])[-1]
+            last = last_line(done.stderr or done.stdout)
             raise TargetError(
                 f"{self.address.host} does not restart: {last} (the login needs the right to shut "
                 "the machine down from a remote computer)"
             )
 
-    def _await(self, agent: str, before: Identity, deadline: float) -> Identity:
-        while True:
-            time.sleep(min(POLL_S, _left(deadline)))
-            try:
-                now = self.identity(agent)
-            except TargetError as error:
-                why = str(error)
-            else:
-                if now.boot != before.boot:
-                    return now
-                why = f"its boot is still that of {before.boot}"
-            if time.monotonic() >= deadline:
-                raise TargetError(
-                    f"{self.address.host} did not come back within the time limit for a boot: {why}"
-                )
+    def _wait(self, agent: str, before: str, deadline: float) -> None:
+        time.sleep(POLL_S)
+        still = f"its boot is still that of {before}"
+        wait_for_another_boot(
+            self.address.host, lambda: self.boot_id(agent), before, still, deadline, poll_s=POLL_S
+        )
 
 
 def _left(deadline: float) -> float:
