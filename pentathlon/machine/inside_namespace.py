@@ -52,6 +52,11 @@ SETTINGS = ("mtu", *SWITCHES, "lro", *FILES)
 """In the order in which they are set: checksums before what cannot be on without them."""
 
 
+def command(*words: str) -> list[str]:
+    """The command that runs this file, with its arguments."""
+    return [sys.executable, "-I", str(Path(__file__).resolve()), *words]
+
+
 def offload(interface: str, code: int, value: int) -> None:
     """Set one of the switches that have a code of their own, such as ETHTOOL_SGRO."""
     body = array.array("I", [code, value])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,9 +64,7 @@ def holder(namespace: Path, number: int) -> Path | None:
 
 def ask(namespace: Path, *words: str) -> str:
     """What `inside` prints in a network namespace."""
-    return run(
-        namespace, [sys.executable, "-I", str(Path(inside_namespace.__file__).resolve()), *words]
-    )
+    return run(namespace, inside_namespace.command(*words))
 
 
 def run(namespace: Path, command: list[str]) -> str:

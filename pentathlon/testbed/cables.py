@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import subprocess
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from pentathlon.machine import inside_namespace, launch
 from pentathlon.machine.errors import TargetError
@@ -21,8 +19,6 @@ BACK = {4: "198.19.0.2", 6: "2001:db8:19::2"}
 NEAR = {4: "198.18.0.1", 6: "2001:db8:18::1"}
 FAR = {4: "198.19.0.1", 6: "2001:db8:19::1"}
 """The forwarder's addresses, at the receiving and at the sending side (RFC 2544, RFC 3849)."""
-
-PREFIXES = {4: 24, 6: 64}
 
 GENERATOR = ("pgen0", "pgen1")
 FORWARDER = ("pfwd0", "pfwd1")
@@ -44,7 +40,7 @@ def cable(pid: int, name: str, other: str, where: int) -> None:
 
 def with_prefix(addresses: dict[int, str], version: int) -> str:
     """The address of a version with its prefix."""
-    return f"{addresses[version]}/{PREFIXES[version]}"
+    return f"{addresses[version]}/{hosts.PREFIXES[version]}"
 
 
 def set_addresses(pid: int, name: str, addresses: dict[int, str]) -> dict[int, str]:
@@ -143,8 +139,7 @@ def write(pid: int, path: str, text: str) -> None:
 
 def script(pid: int, *words: str, files: Sequence[int] = ()) -> None:
     """Run `inside` in the namespaces of a process."""
-    place = str(Path(inside_namespace.__file__).resolve())
-    within(pid, [sys.executable, "-I", place, *words], files=files)
+    within(pid, inside_namespace.command(*words), files=files)
 
 
 def within(
@@ -159,10 +154,7 @@ def within(
     Raises:
         TargetError: it failed; its own words are in the error.
     """
-    enter = [
-        str(launch.need("nsenter", "util-linux")), "--target", str(pid),
-        *hosts.user_words(pid), "--net", "--mount", "--",
-    ]  # fmt: skip
+    enter = hosts.enter(pid, "--net", "--mount")
     try:
         done = run([*enter, *command], timeout_s, pass_fds=tuple(files))
     except subprocess.TimeoutExpired as error:

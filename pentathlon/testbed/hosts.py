@@ -156,10 +156,9 @@ def join_by_veth(first: int, second: int) -> None:
         TargetError: a step failed; its own words are in the error.
     """
     ip = str(launch.need("ip", "iproute2"))
-    enter = str(launch.need("nsenter", "util-linux"))
 
     def within(pid: int, *command: str) -> None:
-        _run([enter, "--target", str(pid), *user_words(pid), "--net", "--", *command])
+        _run([*enter(pid, "--net"), *command])
 
     names = ("pent0", "pent1")
     peer = ["peer", "name", names[1], "netns", str(second)]
@@ -181,11 +180,16 @@ def silence(interface: str) -> list[str]:
     return ["/bin/sh", "-c", SILENCE, interface]
 
 
-def user_words(pid: int) -> list[str]:
-    """Enter the process's user namespace too, where that is not ours."""
+def enter(pid: int, *namespaces: str) -> list[str]:
+    """The words in front of a command that run it in namespaces of a process, such as "--net".
+
+    Its user namespace is entered too, where that is not ours.
+    """
     own = Path("/proc/self/ns/user").readlink()
     other = Path(f"/proc/{pid}/ns/user").readlink()
-    return [] if own == other else ["--user", "--preserve-credentials"]
+    user = [] if own == other else ["--user", "--preserve-credentials"]
+    nsenter = str(launch.need("nsenter", "util-linux"))
+    return [nsenter, "--target", str(pid), *user, *namespaces, "--"]
 
 
 def _run(command: list[str]) -> None:

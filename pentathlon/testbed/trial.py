@@ -58,8 +58,22 @@ class Task:
         """The `error` event; `kind` as in docs/protocol.md."""
         return self.event("error", kind=kind, reason=reason, case=case)
 
-    def sample(self, *, metric: str, case: Case, **fields: Any) -> Message:
+    def sample(
+        self,
+        metric: str,
+        case: Case,
+        when: When,
+        value: float,
+        *,
+        seconds: float,
+        batch: int = 1,
+        checksum: str = "0x1",
+    ) -> Message:
         """The `sample` event, in the unit and with the direction of the agent's catalog.
+
+        Args:
+            seconds: length of the trial.
+            batch: operations that it is of.
 
         Raises:
             CatalogError: the catalog has no such metric of the workload.
@@ -70,9 +84,11 @@ class Task:
                 f'the agent\'s catalog has no metric "{metric}" of {self.id}; '
                 "use the agent and the experimenter of one release"
             )
+        phase, iteration = when
         return self.event(
             "sample", metric=metric, case=case, unit=known.unit, direction=known.direction,
-            **fields,
+            phase=phase, iteration=iteration, value=value, batch=batch,
+            elapsed_ns=int(seconds * 1e9), checksum=checksum, counters={},
         )  # fmt: skip
 
     def of(self, message: Message) -> Message:

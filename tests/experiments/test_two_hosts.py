@@ -32,12 +32,10 @@ def declared() -> Catalog:
 
 def counting(task: Task, testbed: Any) -> Iterator[Message]:
     """Asks the testbed once for each trial."""
-    for phase, iteration in task.phases():
+    for when in task.phases():
         yield task.sample(
-            metric=task.parameters["yields"], case={"of": "all"}, phase=phase,
-            iteration=iteration, value=testbed.echoes(), batch=1, elapsed_ns=1, checksum="0x1",
-            counters={},
-        )  # fmt: skip
+            task.parameters["yields"], {"of": "all"}, when, testbed.echoes(), seconds=1e-9
+        )
 
 
 def register(monkeypatch: pytest.MonkeyPatch, kind: Kind) -> None:

@@ -174,12 +174,9 @@ def _samples(task: Task, case: Case, when: When, testbed: Testbed, done: Done) -
         values["least_time"] = found.least_s(
             testbed.rate_bit_s, testbed.round_trip_s, done.content.total
         )
-    phase, iteration = when
+    checksum = f"0x{done.content.digest[:16]}"
     for name, value in values.items():
-        if value is None:
-            continue
-        yield task.sample(
-            metric=name, case=case, phase=phase, iteration=iteration, value=float(value),
-            batch=1, elapsed_ns=int(found.task_s * 1e9), checksum=f"0x{done.content.digest[:16]}",
-            counters={},
-        )  # fmt: skip
+        if value is not None:
+            yield task.sample(
+                name, case, when, float(value), seconds=found.task_s, checksum=checksum
+            )

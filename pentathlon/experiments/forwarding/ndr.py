@@ -12,7 +12,7 @@ from pentathlon.experiments.forwarding.setting import FAILURES, Setting, failure
 from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.experiments.forwarding.trials import Offers, valid
 from pentathlon.protocol.events import Case, CaseValue, Message
-from pentathlon.testbed.trial import Task
+from pentathlon.testbed.trial import Task, When
 
 LEAD_S = 2.0
 """How long before the search the competitor starts, s."""
@@ -37,26 +37,21 @@ def run_ndr(task: Task, bed: Testbed) -> Iterator[Message]:
             case = setting.case
             set_up(bed, task.parameters, setting)
             with background_load.competing(bed, setting.competitor, LEAD_S):
-                for phase, iteration in task.phases():
-                    yield from _search(task, bed, setting, phase, iteration)
+                for when in task.phases():
+                    yield from _search(task, bed, setting, when)
         except FAILURES as error:
             yield failure(task, error, case)
 
 
-def _search(
-    task: Task, bed: Testbed, setting: Setting, phase: str, iteration: int
-) -> Iterator[Message]:
+def _search(task: Task, bed: Testbed, setting: Setting, when: When) -> Iterator[Message]:
     parameters = task.parameters
     highest = 1e3 * parameters["highest_kpps"]
     tried: dict[float, list[float]] = {}
     offer = Offers(lambda rate: _flow(task, bed, setting, rate))
 
     def sample(metric: str, value: float, **factors: CaseValue) -> Message:
-        return task.sample(
-            metric=metric, case={**factors, **setting.case}, phase=phase,
-            iteration=iteration, value=value, batch=1,
-            elapsed_ns=int(parameters["duration_s"] * 1e9), checksum="0x1", counters={},
-        )  # fmt: skip
+        case = {**factors, **setting.case}
+        return task.sample(metric, case, when, value, seconds=parameters["duration_s"])
 
     without_loss = 0.0
     for criterion, allowed in (("no loss", 0.0), ("little", parameters["partial_percent"] / 100)):

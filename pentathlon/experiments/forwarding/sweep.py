@@ -79,14 +79,9 @@ def _sample(
     rate: float,
     measured: tuple[str, float],
 ) -> Message:
+    seconds = task.parameters["duration_s"]
     name, value = measured
-    phase, iteration = when
-    duration_s = task.parameters["duration_s"]
-    return task.sample(
-        metric=name, case=case, phase=phase, iteration=iteration, value=value,
-        batch=round(rate * duration_s), elapsed_ns=int(duration_s * 1e9), checksum="0x1",
-        counters={},
-    )  # fmt: skip
+    return task.sample(name, case, when, value, batch=round(rate * seconds), seconds=seconds)
 
 
 def _alone(setting: Setting) -> Case:

@@ -97,7 +97,9 @@ def _samples(
             merged = result.merges and name in transmit_backends.MERGED
             if merged or transmit_backends.is_meaningless(name, backend):
                 continue
-            yield _sample(task, own, when, (name, value, result.found.sent, trial.seconds))
+            yield task.sample(
+                name, own, when, value, batch=result.found.sent, seconds=trial.seconds
+            )
     packets = _packets(results)
     for end, host in zip(_ends(trial), trial.hosts, strict=True):
         spoilt = values.spoilt_by_cpu_hog(end) if task.parameters["cpu_hog"] != "none" else ()
@@ -110,7 +112,8 @@ def _samples(
         for name, value in found.items():
             if name in spoilt:
                 continue
-            yield _sample(task, case, when, (name, value, packets, values.window_s(host)))
+            seconds = values.window_s(host)
+            yield task.sample(name, case, when, value, batch=packets, seconds=seconds)
 
 
 def _available(
@@ -121,8 +124,8 @@ def _available(
         _ends(trial), cpu_hogs.percent(trial.hosts), trial.hosts, strict=False
     ):
         if not isinstance(percent, str):
-            measured = (f"cpu_available_{end}", percent, 1, values.window_s(host))
-            yield _sample(task, case, when, measured)
+            seconds = values.window_s(host)
+            yield task.sample(f"cpu_available_{end}", case, when, percent, seconds=seconds)
 
 
 def _unread(trial: Trial, cpu_hogs: CpuHogs) -> list[str]:
@@ -142,15 +145,6 @@ def _ends(trial: Trial) -> tuple[str, str]:
 def _packets(results: list[FlowResult]) -> int:
     """Packets that were sent; a further receiver of a group hears those of another flow."""
     return sum(result.found.sent for result in results if result.flow.hears is None)
-
-
-def _sample(task: Task, case: Case, when: When, measured: tuple[str, float, int, float]) -> Message:
-    name, value, packets, seconds = measured
-    phase, iteration = when
-    return task.sample(
-        metric=name, case=case, phase=phase, iteration=iteration, value=value, batch=packets,
-        elapsed_ns=int(seconds * 1e9), checksum="0x1", counters={},
-    )  # fmt: skip
 
 
 def lateness_limit(result: FlowResult, parameters: JsonObject) -> float:

@@ -8,15 +8,13 @@ after a crash.
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self
 
-from pentathlon.machine import inside_namespace as script
-from pentathlon.machine import launch
+from pentathlon.machine import inside_namespace, launch
 from pentathlon.machine.cpus import AVAILABLE
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.on_error import on_error
@@ -94,7 +92,7 @@ class LinkTestbed:
 
     def inside(self, side: Side, command: Sequence[str]) -> list[str]:
         """A command with the words in front that run it on a host."""
-        return [*_enter(self.host(side).session.pid), *command]
+        return [*hosts.enter(self.host(side).session.pid, "--net", "--mount"), *command]
 
     def open(self) -> None:
         """Put the link into use; frames pass from now on.
@@ -239,8 +237,7 @@ def _join(emulator: int, pids: tuple[int, int], mtu: int) -> None:
         # The emulator's own system must not speak on the line.
         _run(emulator, ["/bin/sh", "-c", QUIET, inner])
         for code in (SEND_CHECKSUM, SEGMENT, SEGMENT_ANY, GATHER):
-            place = str(Path(script.__file__).resolve())
-            _run(pid, [sys.executable, "-I", place, "offload", name, hex(code), "0"])
+            _run(pid, inside_namespace.command("offload", name, hex(code), "0"))
         _run(pid, hosts.silence(name))
         for version, address in own.items():
             _run(pid, [ip, "addr", "add", f"{address}/{hosts.PREFIXES[version]}", "dev", name])
@@ -255,15 +252,9 @@ def _join(emulator: int, pids: tuple[int, int], mtu: int) -> None:
             _run(pid, [ip, "neigh", "replace", *neighbour, "nud", "permanent"])
 
 
-def _enter(pid: int) -> list[str]:
-    nsenter = str(launch.need("nsenter", "util-linux"))
-    own = hosts.user_words(pid)
-    return [nsenter, "--target", str(pid), *own, "--net", "--mount", "--"]
-
-
 def _run(pid: int, command: Sequence[str]) -> None:
     try:
-        done = run([*_enter(pid), *command], 20)
+        done = run([*hosts.enter(pid, "--net", "--mount"), *command], 20)
     except subprocess.TimeoutExpired as error:
         raise TargetError(f"{' '.join(command[:6])} took more than 20 s") from error
     if done.returncode:

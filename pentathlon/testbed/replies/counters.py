@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias, TypedDict
+from typing import Any, Final, TypeAlias, TypedDict, cast
 
 from pentathlon.testbed.replies.fields import MOST_UNSIGNED, Fields
 
@@ -73,15 +73,10 @@ def of_trial(answer: Fields) -> HostCounters | None:
 def reading(one: Fields) -> Reading:
     """A reading of a watcher."""
     from_ns, to_ns = _span(one)
-    return Reading(
-        from_ns=from_ns,
-        to_ns=to_ns,
-        host=_counted(one.object("host")),
-        interfaces=_rows(one, "interfaces"),
-        softnet=_rows(one, "softnet"),
-        lines=_rows(one, "lines"),
-        protocols=_rows(one, "protocols"),
-    )
+    found: dict[str, Any] = {"from_ns": from_ns, "to_ns": to_ns}
+    found["host"] = _counted(one.object("host"))
+    tables = ("interfaces", "softnet", "lines", "protocols")
+    return cast(Reading, found | {name: _rows(one, name) for name in tables})
 
 
 def _counted(host: Fields) -> HostCounters:
@@ -101,7 +96,7 @@ def _counted(host: Fields) -> HostCounters:
         softirqs=_rows(host, "softirqs"),
         interrupts=_rows(host, "interrupts"),
         tcp=_segments(host.object("tcp")) if host.has("tcp") else None,
-        agent_cpu_ns=host.time_ns("agent_cpu_ns") if host.has("agent_cpu_ns") else None,
+        agent_cpu_ns=host.maybe("agent_cpu_ns", host.time_ns),
     )
 
 

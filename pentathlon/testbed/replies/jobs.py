@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypedDict
+from typing import Any, Final, TypedDict, cast
 
 from pentathlon.protocol.requests.commands import Start
 from pentathlon.safeio.clipping import described
@@ -159,18 +159,10 @@ def _batch(one: Fields) -> Batch:
 
 
 def _probed(one: Fields) -> Probed:
-    count = {
-        name: one.whole(name) for name in ("sent", "refused", "foreign", "unstamped", "latest_ns")
-    }
-    return Probed(
-        sent=count["sent"],
-        refused=count["refused"],
-        foreign=count["foreign"],
-        unstamped=count["unstamped"],
-        latest_ns=count["latest_ns"],
-        came=one.rows("came", 3, LATEST_NS),
-        answers=one.rows("answers", 3, LATEST_NS),
-    )
+    counts = ("sent", "refused", "foreign", "unstamped", "latest_ns")
+    found: dict[str, Any] = {name: one.whole(name) for name in counts}
+    found |= {name: one.rows(name, 3, LATEST_NS) for name in ("came", "answers")}
+    return cast(Probed, found)
 
 
 YIELDS: Final[Mapping[str, Callable[[Fields], Any]]] = {

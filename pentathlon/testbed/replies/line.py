@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Final, TypedDict
+from typing import Any, Final, TypedDict, cast
 
 from pentathlon.testbed.replies.fields import MOST_UNSIGNED, NAME, Fields
 
@@ -65,22 +65,16 @@ def line(answer: Fields) -> Line:
 
 def _way(way: Fields) -> Way:
     drops, queue, late = way.object("drops"), way.object("queue"), way.object("lateness_ns")
-    count = {name: way.whole(name) for name in COUNTS}
+    count: dict[str, Any] = {name: way.whole(name) for name in COUNTS}
     buckets = late.rows("buckets", 2, MOST_UNSIGNED)
     if any(one[0] >= next_one[0] for one, next_one in pairwise(buckets)):
         raise late.wrong("buckets", "are not in ascending order")
-    return Way(
-        frames_in=count["frames_in"],
-        bytes_in=count["bytes_in"],
-        frames_out=count["frames_out"],
-        bytes_out=count["bytes_out"],
-        duplicated=count["duplicated"],
-        ahead=count["ahead"],
-        unchecked=count["unchecked"],
-        drops={cause: drops.whole(cause) for cause in DROPS},
-        queue={name: queue.whole(name) for name in QUEUE},
-        lateness_ns=Lateness(latest=late.whole("latest"), buckets=buckets),
-    )
+    rest = {
+        "drops": {cause: drops.whole(cause) for cause in DROPS},
+        "queue": {name: queue.whole(name) for name in QUEUE},
+        "lateness_ns": Lateness(latest=late.whole("latest"), buckets=buckets),
+    }
+    return cast(Way, count | rest)
 
 
 def follows(host: str, before: Line, now: Line) -> None:

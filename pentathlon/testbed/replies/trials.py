@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, TypedDict
+from typing import Any, Final, TypedDict, TypeVar, cast, get_type_hints
 
 from pentathlon.protocol.requests.commands import Finish, Listen, Send
 from pentathlon.testbed.replies import counters
@@ -64,6 +64,9 @@ class FlowReceived(TypedDict):
     record_bytes: int
 
 
+Counts = TypeVar("Counts", FlowSent, FlowReceived)
+
+
 class Sent(TypedDict):
     """The `sent` event."""
 
@@ -95,8 +98,8 @@ def ready(answer: Fields, command: Listen) -> Ready:
 def sent(answer: Fields, command: Send) -> Sent:
     """Read the answer to `send`."""
     answer.same("trial", command.trial)
-    flows = [_sent(one) for one in answer.objects("flows")]
-    echoes = [_received(one) for one in answer.objects("echoes")]
+    flows = [_counted(one, FlowSent) for one in answer.objects("flows")]
+    echoes = [_counted(one, FlowReceived) for one in answer.objects("echoes")]
     requested = _flow_numbers(command)
     _need(answer, "flows", (one["flow"] for one in flows), requested, every=True)
     _need(answer, "echoes", (one["flow"] for one in echoes), requested, every=False)
@@ -112,7 +115,7 @@ def sent(answer: Fields, command: Send) -> Sent:
 def received(answer: Fields, command: Finish) -> Received:
     """Read the answer to `finish`; which flows there may be is known to who requested them."""
     answer.same("trial", command.trial)
-    flows = [_received(one) for one in answer.objects("flows")]
+    flows = [_counted(one, FlowReceived) for one in answer.objects("flows")]
     numbers = [one["flow"] for one in flows]
     _need(answer, "flows", numbers, set(numbers), every=False)
     return Received(flows=flows, host=counters.of_trial(answer))
@@ -136,42 +139,14 @@ def _need(
         raise answer.wrong(name, f"lacks the flow {min(left)}")
 
 
-def _sent(one: Fields) -> FlowSent:
-    return FlowSent(
-        flow=one.whole("flow"),
-        packets=one.whole("packets"),
-        planned=one.maybe("planned", one.whole),
-        bytes=one.whole("bytes"),
-        refused=one.whole("refused"),
-        first_ns=one.time_ns("first_ns"),
-        last_ns=one.time_ns("last_ns"),
-        worst_late_ns=one.time_ns("worst_late_ns"),
-        wire_bytes=one.maybe("wire_bytes", one.whole),
-        wire_bytes_again=one.maybe("wire_bytes_again", one.whole),
-        lost_records=one.whole("lost_records"),
-        broken=_words(one, "broken"),
-        record_bytes=one.whole("record_bytes"),
-    )
-
-
-def _received(one: Fields) -> FlowReceived:
-    return FlowReceived(
-        flow=one.whole("flow"),
-        packets=one.whole("packets"),
-        bytes=one.whole("bytes"),
-        foreign=one.whole("foreign"),
-        truncated=one.whole("truncated"),
-        first_ns=one.time_ns("first_ns"),
-        last_ns=one.time_ns("last_ns"),
-        lost_records=one.whole("lost_records"),
-        buffer_drops=one.maybe("buffer_drops", one.whole),
-        age_ns=one.time_ns("age_ns"),
-        stale=one.whole("stale"),
-        merges=_words(one, "merges"),
-        broken=_words(one, "broken"),
-        record_bytes=one.whole("record_bytes"),
-    )
-
-
-def _words(one: Fields, name: str) -> str | None:
-    return one.text(name, NAME) if one.has(name) else None
+def _counted(one: Fields, kind: type[Counts]) -> Counts:
+    """What an end counted of a flow: each field by its type, times by their names."""
+    found: dict[str, Any] = {}
+    for name, held in get_type_hints(kind).items():
+        if held is int:
+            found[name] = one.time_ns(name) if name.endswith("_ns") else one.whole(name)
+        elif held == int | None:
+            found[name] = one.maybe(name, one.whole)
+        else:
+            found[name] = one.maybe(name, lambda text: one.text(text, NAME))
+    return cast(Counts, found)
