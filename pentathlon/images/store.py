@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import shutil
 import tempfile
@@ -19,7 +18,7 @@ from pentathlon.images.layout import layout
 from pentathlon.images.reference import Reference
 from pentathlon.images.stream import DamagedError, Stream, decompressed, opened
 from pentathlon.images.tree import MOST_BYTES, RefusedError, Tree
-from pentathlon.machine.cache import RECORD, cache_dir, digest, locked
+from pentathlon.machine.cache import RECORD, cache_dir, digest, locked, publish
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.safeio.escaping import complaint
 
@@ -113,10 +112,7 @@ def _unpack(reference: Reference, identity: Identity, place: Path) -> None:
             "bytes": tree.size,
             "left_out": tree.left_out,
         }
-        (fresh / RECORD).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
-        if place.exists():
-            shutil.rmtree(place)
-        fresh.rename(place)
+        publish(fresh, place, record)
 
 
 def _put_archive(reference: Reference, identity: Identity, tree: Tree) -> None:

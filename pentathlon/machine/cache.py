@@ -6,9 +6,11 @@ import fcntl
 import functools
 import hashlib
 import json
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pentathlon.machine.directories import user_dir
 
@@ -33,6 +35,15 @@ def locked(directory: Path, part: str = "") -> Iterator[None]:
     with (directory / f".lock{'-' if part else ''}{part}").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def publish(fresh: Path, place: Path, record: Mapping[str, Any]) -> None:
+    """Move a directory that is whole to its place in the cache, with its record in it; what was
+    there before is removed."""
+    (fresh / RECORD).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
+    if place.exists():
+        shutil.rmtree(place)
+    fresh.rename(place)
 
 
 def is_recorded(path: Path) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import overload
 
+from pentathlon.machine.errors import TargetUnavailable
+
 AVAILABLE: frozenset[int] = frozenset(os.sched_getaffinity(0))
 """CPUs that this program was started on (sched_getaffinity(2))."""
 
@@ -29,12 +31,17 @@ def resolve(cpus: Sequence[int] | None) -> tuple[int, ...] | None:
     return tuple(known[cpu] if -len(known) <= cpu < 0 else cpu for cpu in cpus)
 
 
-def missing(cpus: Iterable[int]) -> str | None:
-    """A sentence on the first CPU that this program may not use, or None."""
-    for cpu in cpus:
+def check(cpus: Iterable[int] | None) -> None:
+    """That this program may use these CPUs; None: no certain ones.
+
+    Raises:
+        TargetUnavailable: one of them is not there, or is not for this program.
+    """
+    for cpu in cpus or ():
         if cpu not in AVAILABLE:
-            return f"CPU {cpu} is not available here (available: {sorted(AVAILABLE)})"
-    return None
+            raise TargetUnavailable(
+                f"CPU {cpu} is not available here (available: {sorted(AVAILABLE)})"
+            )
 
 
 def cpu_names(cpus: Iterable[int]) -> frozenset[str]:

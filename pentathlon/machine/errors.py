@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
 
 class TargetError(Exception):
     """A target did not do what it had to do; the text is one clear sentence."""
@@ -19,3 +24,11 @@ class TargetUnavailable(TargetError):
         super().__init__(f"{reason}; to make it work: {remedy}" if remedy else reason)
         self.reason = reason
         self.remedy = remedy
+
+
+def if_available(find: Callable[..., T], *arguments: object) -> T | None:
+    """What `find` returns; None where this machine does not have it (`TargetUnavailable`)."""
+    try:
+        return find(*arguments)
+    except TargetUnavailable:
+        return None

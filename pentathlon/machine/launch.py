@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from pentathlon.machine import restore
+from pentathlon.machine import processes, restore
 from pentathlon.machine.cpus import AVAILABLE
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.tools import on_path
@@ -55,6 +57,33 @@ def wrap(
     if cpus is not None:
         words += [str(need("taskset", "util-linux")), "-c", ",".join(map(str, cpus))]
     return [*words, *command]
+
+
+def start(
+    command: Sequence[str],
+    journal: UndoJournal,
+    environment: Mapping[str, str] | None = None,
+    **files: Any,
+) -> tuple[subprocess.Popen[bytes], int]:
+    """Start a program with a session of its own (setsid(2)), which the journal ends.
+
+    Args:
+        environment: variables to add.
+        files: further options of `subprocess.Popen`.
+
+    Returns:
+        The process, and its start (`processes.Member`); 0 if it has ended already.
+    """
+    process = subprocess.Popen(
+        command,
+        env=os.environ | {processes.TOKEN: journal.token} | dict(environment or {}),
+        start_new_session=True,
+        **files,
+    )
+    started = processes.stat(process.pid)
+    start = started.start if started else 0
+    journal.note(restore.process(process.pid, start))
+    return process, start
 
 
 def _is_root() -> bool:

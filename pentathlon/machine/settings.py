@@ -184,13 +184,8 @@ class MachineSettings:
             sysfs.writes("tcp_congestion_control", self.congestion_control)
         if "cpu_quota_percent" in self._values:
             cgroup.find()
-        if lack := cpus.missing(self._cpus or ()):
-            raise TargetUnavailable(lack)
-        self._try_placement()
-
-    def _try_placement(self) -> None:
-        nice = self._values.get("nice")
-        reason = refused(self._policy, self._priority or 0, nice)
+        cpus.check(self._cpus)
+        reason = refused(self._policy, self._priority or 0, self._values.get("nice"))
         if reason is not None:
             raise TargetUnavailable(reason, "sudo pentathlon run STUDY")
 

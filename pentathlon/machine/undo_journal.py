@@ -225,32 +225,27 @@ def restore_leftovers(state_dir: Path, kept: bool = False) -> list[str]:
         TargetError: something could not be put back, or another run measures on this machine, whose
             settings would change under it; it stays in the journal.
     """
-    with ExitStack() as right:
-        return _restore(state_dir, kept, right)
-    raise AssertionError
-
-
-def _restore(state_dir: Path, kept: bool, right: ExitStack) -> list[str]:
     sentences: list[str] = []
     held = False
-    for one in _leftovers(state_dir):
-        if (one.stays and not kept) or _elsewhere(one):
-            continue
-        if not held and one.same_boot and any(map(restore.is_setting, one.changes)):
-            right.enter_context(right_to_put_back())
-            held = True
-        notes = _put_back(one.changes, one.token, same_boot=one.same_boot)
-        how = "put back" if one.kept else "put back after a crash"
-        sentences += [
-            note or f"{how}: {restore.text(change)}"
-            for change, note in zip(one.changes, notes, strict=True)
-        ]
-        if one.damage:
-            sentences.append(one.sentence())
-            one.path.rename(one.path.with_suffix(DAMAGED))
-        else:
-            one.path.unlink(missing_ok=True)
-        _sync_directory(one.path.parent)
+    with ExitStack() as right:
+        for one in _leftovers(state_dir):
+            if (one.stays and not kept) or _elsewhere(one):
+                continue
+            if not held and one.same_boot and any(map(restore.is_setting, one.changes)):
+                right.enter_context(right_to_put_back())
+                held = True
+            notes = _put_back(one.changes, one.token, same_boot=one.same_boot)
+            how = "put back" if one.kept else "put back after a crash"
+            sentences += [
+                note or f"{how}: {restore.text(change)}"
+                for change, note in zip(one.changes, notes, strict=True)
+            ]
+            if one.damage:
+                sentences.append(one.sentence())
+                one.path.rename(one.path.with_suffix(DAMAGED))
+            else:
+                one.path.unlink(missing_ok=True)
+            _sync_directory(one.path.parent)
     return sentences
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -92,8 +92,6 @@ def _problem(boot: Boot) -> str | None:
 
 
 Controller = Literal["redfish", "ipmi", "command"]
-
-CONTROLLERS: tuple[str, ...] = get_args(Controller)
 
 
 class Power(Table):

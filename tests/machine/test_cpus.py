@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from pentathlon.machine import cpus, launch
+from pentathlon.machine.errors import TargetUnavailable
 
 
 def test_negative_numbers_count_from_the_last_cpu() -> None:
@@ -16,9 +17,11 @@ def test_negative_numbers_count_from_the_last_cpu() -> None:
 
 
 def test_a_cpu_that_is_not_there_is_named() -> None:
-    assert cpus.missing(cpus.AVAILABLE) is None
+    cpus.check(cpus.AVAILABLE)
+    cpus.check(None)
     assert cpus.resolve([-5000]) == (-5000,)
-    assert "CPU -5000 is not available" in (cpus.missing([-5000]) or "")
+    with pytest.raises(TargetUnavailable, match="CPU -5000 is not available"):
+        cpus.check([-5000])
 
 
 @pytest.mark.skipif(len(cpus.AVAILABLE) < 2, reason="needs two CPUs")

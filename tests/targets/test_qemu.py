@@ -263,7 +263,7 @@ def test_a_kernel_that_was_fetched_with_fewer_modules_is_completed_before_it_ser
     monkeypatch.setattr(made, "_prepared", lambda: kernel)
     monkeypatch.setattr(shares, "check", lambda: None)
     with pytest.raises(TargetUnavailable, match="without the modules by which it sees") as caught:
-        made.start(1.0, None, [Card(0, "02:00:00:00:00:00")], [tmp_path])
+        made.start_host(1.0, None, [Card(0, "02:00:00:00:00:00")], [tmp_path])
     assert caught.value.remedy == 'pentathlon doctor --install --only "qemu 6.1"'
     again: list[str] = []
     monkeypatch.setattr(kernels, "fetch", lambda name, log: again.append(name) or kernel)
@@ -310,7 +310,7 @@ def test_the_servers_of_directories_end_with_their_machine(
     if kernels.lacks(kernels.resolve(kernel), modules.FILES) or os.geteuid() != 0:
         pytest.skip("the kernel lacks modules, or this user may make no mounts")
     with Path(os.devnull).open() as no_tap, pytest.raises(TargetError, match="TUNGETIFF"):
-        made.start(60.0, None, [Card(no_tap.fileno(), "02:00:00:00:00:00")], [tmp_path])
+        made.start_host(60.0, None, [Card(no_tap.fileno(), "02:00:00:00:00:00")], [tmp_path])
     assert not descendants()
 
 
@@ -327,7 +327,7 @@ def test_what_keeps_a_directory_from_being_served_is_told(
     card = Card(0, "02:00:00:00:00:00")
     monkeypatch.setattr(qemu_target, "card_words", lambda card, place: [])
     with pytest.raises(TargetError, match="a server of its files: files cannot be made read-only"):
-        made.start(60.0, None, [card], [tmp_path])
+        made.start_host(60.0, None, [card], [tmp_path])
     with pytest.raises(TargetError, match="because of the blank"):
-        made.start(60.0, None, [card], [tmp_path / "two words"])
+        made.start_host(60.0, None, [card], [tmp_path / "two words"])
     assert not descendants()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pentathlon.machine.cache import RECORD, cache_dir, is_recorded, locked, sha256
+from pentathlon.machine.cache import cache_dir, is_recorded, locked, publish, sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.packages import ScratchApt, unpack
 from pentathlon.machine.tools import last_line, on_path, run, version_text
@@ -113,12 +111,7 @@ def fetch(log: Callable[[str], None]) -> Runsc:
         fresh.mkdir()
         program = fresh / PACKAGE
         (Path(scratch) / "package" / "usr" / "bin" / PACKAGE).rename(program)
-        record = package.record() | {"sha256": sha256(program)}
-        (fresh / RECORD).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
-        final = place / "current"
-        if final.exists():
-            shutil.rmtree(final)
-        fresh.rename(final)
+        publish(fresh, place / "current", package.record() | {"sha256": sha256(program)})
     found = find()
     if found.path.parent != place / "current":
         raise TargetError(f"runsc of {SUITE} does not start on this machine")

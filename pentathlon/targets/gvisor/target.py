@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 
 from pentathlon.machine import cpus, launch
-from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.errors import if_available
 from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
@@ -73,10 +73,7 @@ class GvisorTarget(KeepingTarget):
         options.refuse(system, self.kind, "kernel", "memory")
 
     def describe(self) -> Description:
-        try:
-            program: runsc.Runsc | None = runsc.find()
-        except TargetUnavailable:
-            program = None
+        program = if_available(runsc.find)
         return {
             "kind": self.kind,
             "layer": self.layer,
@@ -105,8 +102,7 @@ class GvisorTarget(KeepingTarget):
     def _check(self) -> None:
         guest.check_agent(self.agent_path)
         userland.check(self.userland)
-        if lack := cpus.missing(self.cpus or ()):
-            raise TargetUnavailable(lack)
+        cpus.check(self.cpus)
 
     def make_files(self, own: Path) -> None:
         guest.build_root(own / "root", self.agent_path)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pentathlon.machine import cpus, launch, processes, restore
-from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.errors import TargetError, TargetUnavailable, if_available
 from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
@@ -100,10 +100,7 @@ class OciTarget(KeepingTarget):
         return size
 
     def describe(self) -> Description:
-        try:
-            program: runtime.Runtime | None = runtime.find(self.container.get("runtime"))
-        except TargetUnavailable:
-            program = None
+        program = if_available(runtime.find, self.container.get("runtime"))
         return {
             "kind": self.kind,
             "layer": self.layer,
@@ -146,8 +143,7 @@ class OciTarget(KeepingTarget):
         userland.plain(self.userland, "the options of an overlay")
         launch.check_plain("the options of an overlay")
         seccomp.profile(self.container.get("seccomp", "off"), bundle.CAPABILITIES)
-        if lack := cpus.missing(self.cpus or ()):
-            raise TargetUnavailable(lack)
+        cpus.check(self.cpus)
 
     def make_files(self, own: Path) -> None:
         guest.build_root(own / "bare", self.agent_path)

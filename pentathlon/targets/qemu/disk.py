@@ -19,7 +19,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar, cast
 
-from pentathlon.machine import cpus, launch, processes, restore
+from pentathlon.machine import cpus, launch, processes
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.on_error import on_error
@@ -80,13 +80,18 @@ ATTEMPTS = 3
 class VirtualMachine:
     """One that runs, with its directory and its journal."""
 
-    def __init__(self, process: subprocess.Popen[bytes], own: Path, journal: UndoJournal) -> None:
-        self._process = process
+    def __init__(self, command: list[str], own: Path, journal: UndoJournal) -> None:
         self._own = own
         self._journal = journal
-        started = processes.stat(process.pid)
-        self._start = started.start if started else 0
-        journal.note(restore.process(process.pid, self._start))
+        with (own / "qemu").open("wb") as log:
+            self._process, self._start = launch.start(
+                command,
+                journal,
+                {"TMPDIR": str(own)},  # Its snapshot lies there.
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
 
     @property
     def ended(self) -> bool:
@@ -232,8 +237,7 @@ class DiskTarget(Target):
                 raise TargetUnavailable(
                     f"the firmware {missing[0]} is not installed", f"sudo apt-get install {package}"
                 )
-        if lack := cpus.missing(self.cpus or ()):
-            raise TargetUnavailable(lack)
+        cpus.check(self.cpus)
 
     @property
     def program(self) -> str:
@@ -286,7 +290,8 @@ class DiskTarget(Target):
             with on_error(journal.undo):
                 own = launch.scratch_directory(None, journal)
                 port = _free_port()
-                machine = self._start(own, port, journal)
+                command = launch.wrap(self.command(own, port), cpus=self.cpus, powerless=True)
+                machine = VirtualMachine(command, own, journal)
             try:
                 target = self._reached(own, port)
                 if not self._answers(machine, target.address, began + timeout_s):
@@ -310,20 +315,6 @@ class DiskTarget(Target):
                 raise
             return DiskSession(session, machine, time.monotonic() - began)
         raise AssertionError("unreachable: the last attempt returns or raises")
-
-    def _start(self, own: Path, port: int, journal: UndoJournal) -> VirtualMachine:
-        command = launch.wrap(self.command(own, port), cpus=self.cpus, powerless=True)
-        with (own / "qemu").open("wb") as log:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                # Its snapshot lies there.
-                env=os.environ | {processes.TOKEN: journal.token, "TMPDIR": str(own)},
-                start_new_session=True,
-            )
-        return VirtualMachine(process, own, journal)
 
     def _reached(self, own: Path, port: int) -> SshTarget:
         """The machine as another one that is reached with ssh."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pentathlon.machine.cache import RECORD, cache_dir, digest, is_recorded, locked, sha256
+from pentathlon.machine.cache import RECORD, cache_dir, digest, is_recorded, locked, publish, sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.packages import ScratchApt, unpack
 from pentathlon.machine.tools import on_path
@@ -192,10 +192,7 @@ def fetch(name: str, log: Log) -> Kernel:
             "parts": sorted(set(PARTS)),
             MODULES: {path.name: sha256(path) for path in sorted((fresh / "modules").iterdir())},
         }
-        (fresh / RECORD).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
-        if place.exists():
-            shutil.rmtree(place)
-        fresh.rename(place)
+        publish(fresh, place, record)
     found = present(name)
     if found is None:
         raise TargetError(f"the package {image} holds no kernel that can be used")

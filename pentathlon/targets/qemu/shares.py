@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from pentathlon.machine import launch, processes, restore
+from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
 
@@ -154,14 +154,11 @@ def _serve(
         if tag in (MACHINE, FILES):
             command = [sys.executable, "-I", str(READ_ONLY), *command]
         errors = tempfile.TemporaryFile()  # noqa: SIM115  (`Share.close`)
-        server = subprocess.Popen(
-            launch.wrap(command, cpus=cpus),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-            pass_fds=[listening.fileno()], env=os.environ | {processes.TOKEN: journal.token},
-            start_new_session=True,
+        nothing = subprocess.DEVNULL
+        server, _ = launch.start(
+            launch.wrap(command, cpus=cpus), journal, stdin=nothing, stdout=nothing, stderr=errors,
+            pass_fds=[listening.fileno()],
         )  # fmt: skip
-    started = processes.stat(server.pid)
-    journal.note(restore.process(server.pid, started.start if started else 0))
     return Share(tag, connection, server, errors)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pentathlon.machine import cpus, launch
-from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.errors import TargetError, TargetUnavailable, if_available
 from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.tools import run
@@ -73,10 +73,7 @@ class QemuTarget(CardTarget):
         self.memory = system.memory or DEFAULT_MEMORY
 
     def describe(self) -> Description:
-        try:
-            kernel: kernels.Kernel | None = kernels.resolve(self.wanted)
-        except TargetUnavailable:
-            kernel = None
+        kernel = if_available(kernels.resolve, self.wanted)
         return {
             "kind": self.kind,
             "layer": self.layer,
@@ -114,8 +111,7 @@ class QemuTarget(CardTarget):
         userland.check(self.userland)
         if self.userland is not None:
             shares.check()
-        if lack := cpus.missing(self.cpus or ()):
-            raise TargetUnavailable(lack)
+        cpus.check(self.cpus)
         return kernels.resolve(self.wanted)
 
     def accelerator(self) -> list[str]:
@@ -173,18 +169,9 @@ class QemuTarget(CardTarget):
         (own / ARCHIVE).write_bytes(archive)
 
     def boot(self, timeout_s: float) -> Session:
-        return self.start(timeout_s, self.cpus)
+        return self.start_host(timeout_s, self.cpus)
 
     def start_host(
-        self,
-        timeout_s: float,
-        where: Sequence[int] | None,
-        cards: Sequence[Card],
-        writable: Sequence[Path] = (),
-    ) -> ProcessSession:
-        return self.start(timeout_s, where, cards, writable)
-
-    def start(
         self,
         timeout_s: float,
         where: Sequence[int] | None,

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from pentathlon.machine import launch, processes, restore
+from pentathlon.machine import launch, processes
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.tools import last_line
@@ -83,16 +83,10 @@ class Connection:
         self.local = local
         self.token = journal.token
         command = address.shared(local, SCRIPT, self.token, master=True)
-        self._process = subprocess.Popen(
-            launch.wrap(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=os.environ | {processes.TOKEN: self.token},
-            start_new_session=True,
+        pipe = subprocess.PIPE
+        self._process, _ = launch.start(
+            launch.wrap(command), journal, stdin=pipe, stdout=pipe, stderr=pipe
         )
-        started = processes.stat(self._process.pid)
-        journal.note(restore.process(self._process.pid, started.start if started else 0))
         self._closed = False
         try:
             lines = self._read("pentathlon ready", 2, time.monotonic() + timeout_s)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pentathlon.machine.cache import RECORD, locked, sha256
+from pentathlon.machine.cache import RECORD, locked, publish, sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.packages import ScratchApt, unpack
 from pentathlon.machine.tools import on_path, run
@@ -83,10 +83,7 @@ def fetch(series: str, log: Log) -> kernels.Kernel:
                 f"the path of the C library in the file was changed to glibc {libc.version}"
             )
         record["sha256"] = sha256(kernel)
-        (fresh / RECORD).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
-        if final.exists():
-            shutil.rmtree(final)
-        fresh.rename(final)
+        publish(fresh, final, record)
     version = kernels.version_of(final / "linux")
     if version is None:
         shutil.rmtree(final)

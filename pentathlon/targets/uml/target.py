@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pentathlon.machine import cpus, launch
-from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.errors import TargetError, TargetUnavailable, if_available
 from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
@@ -96,10 +96,7 @@ class UmlTarget(CardTarget):
         return self.memory_bytes
 
     def describe(self) -> Description:
-        try:
-            kernel: kernels.Kernel | None = kernels.resolve(self.wanted)
-        except TargetUnavailable:
-            kernel = None
+        kernel = if_available(kernels.resolve, self.wanted)
         return {
             "kind": self.kind,
             "layer": self.layer,
@@ -137,8 +134,7 @@ class UmlTarget(CardTarget):
             launch.need(program, "util-linux")
         guest.check_agent(self.agent_path)
         userland.check(self.userland)
-        if lack := cpus.missing(self.cpus or ()):
-            raise TargetUnavailable(lack)
+        cpus.check(self.cpus)
         # The kernel cuts its command line at blanks, and its own options know no quotes.
         launch.check_plain("the command line of user-mode Linux")
         self._memory_directory()

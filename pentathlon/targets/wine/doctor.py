@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.errors import if_available
 from pentathlon.machine.finding import Finding
 from pentathlon.targets.descriptor import Doctor, Install, Log
 from pentathlon.targets.plain import PlainSystem
@@ -24,11 +24,8 @@ class WineDoctor(Doctor):
 
     def _unmade_prefix(self) -> Finding | None:
         """That Wine has no prefix here yet; a look at the machine makes none."""
-        try:
-            found = wine.find()
-        except TargetUnavailable:
-            return None
-        if (prefix.made(found) / prefix.DONE).exists():
+        found = if_available(wine.find)
+        if found is None or (prefix.made(found) / prefix.DONE).exists():
             return None
         return Finding(
             "target",

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from pentathlon.machine import cpus, launch, restore
-from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.errors import if_available
 from pentathlon.machine.on_error import on_error
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
@@ -46,14 +46,8 @@ class WineTarget(LoopbackTarget):
         options.refuse(system, self.kind, "kernel", "memory")
 
     def describe(self) -> Description:
-        try:
-            wine: program.Wine | None = program.find()
-        except TargetUnavailable:
-            wine = None
-        try:
-            agent = program.record(windows_build.agent(self.named, self.agent_path))
-        except TargetUnavailable:
-            agent = None
+        wine = if_available(program.find)
+        agent = if_available(windows_build.agent, self.named, self.agent_path)
         return {
             "kind": self.kind,
             "layer": self.layer,
@@ -61,7 +55,7 @@ class WineTarget(LoopbackTarget):
             "options": {
                 "host_cpus": list(self.cpus) if self.cpus is not None else None,
                 "program": wine.record() if wine else None,
-                "agent": agent,
+                "agent": program.record(agent) if agent else None,
                 "host_kernel": platform.release(),
             },
             "notes": list(NOTES),
@@ -74,8 +68,7 @@ class WineTarget(LoopbackTarget):
     def prepare(self) -> None:
         wine = program.find()
         program.shim(wine, windows_build.agent(self.named, self.agent_path))
-        if lack := cpus.missing(self.cpus or ()):
-            raise TargetUnavailable(lack)
+        cpus.check(self.cpus)
 
     def boot(self, timeout_s: float) -> Session:
         return self._boot("run", self.cpus)

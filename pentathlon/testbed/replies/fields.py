@@ -13,7 +13,6 @@ from typing import Any, Final
 from pentathlon.machine.errors import TargetError
 from pentathlon.safeio.clipping import clip, described
 
-MOST_SIGNED: Final = (1 << 63) - 1
 MOST_UNSIGNED: Final = (1 << 64) - 1
 LATEST_NS: Final = (1 << 62) - 1
 """The latest time of a timer, 146 years after its start: differences of such times fit 64 bits."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import re
 import select
 import socket
@@ -21,7 +20,7 @@ from pathlib import Path
 
 import paramiko
 
-from pentathlon.machine import launch, processes, restore
+from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.tools import last_line
 from pentathlon.machine.undo_journal import UndoJournal
@@ -67,17 +66,11 @@ class Files:
     ) -> None:
         self._host = address.host
         ours, theirs = socket.socketpair()
-        self._process = subprocess.Popen(
-            launch.wrap(address.over(local, "sftp", master=True, subsystem=True)),
-            stdin=theirs.fileno(),
-            stdout=theirs.fileno(),
-            stderr=subprocess.PIPE,
-            env=os.environ | {processes.TOKEN: journal.token},
-            start_new_session=True,
+        command = launch.wrap(address.over(local, "sftp", master=True, subsystem=True))
+        self._process, _ = launch.start(
+            command, journal, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE
         )
         theirs.close()
-        started = processes.stat(self._process.pid)
-        journal.note(restore.process(self._process.pid, started.start if started else 0))
         self._socket = ours
         try:
             with self._within(timeout_s, "start its SFTP server"):
