@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tarfile
 from collections.abc import Iterator
-from typing import IO, Final, cast
+from typing import Final
 
-from pentathlon.images.stream import DamagedError, Stream
+from pentathlon.images.stream import DamagedError, Stream, entries
 from pentathlon.images.tree import CHUNK, RefusedError, Tree, parts_of
 
 WHITEOUT: Final = ".wh."
@@ -55,16 +55,8 @@ def unpack(stream: Stream, tree: Tree, *, layer: bool) -> None:
 
 def _entries(stream: Stream, *, closed: bool) -> Iterator[tuple[tarfile.TarInfo, Iterator[bytes]]]:
     """Each entry with its data, which are read before the next one."""
-    try:
-        archive = tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r:")  # noqa: SIM115
-        while entry := archive.next():
-            # It would keep them all.
-            archive.members.clear()  # type: ignore[attr-defined]
-            yield entry, _data(archive, entry)
-    except tarfile.TarError as error:
-        raise DamagedError(f"is no tar archive: {error}") from error
-    except (ValueError, OverflowError, RecursionError) as error:
-        raise DamagedError(f"has a damaged header: {error}") from error
+    for archive, entry in entries(stream, "no tar archive"):
+        yield entry, _data(archive, entry)
     # tarfile takes a damaged header behind the first for the end, which is a block of zeros.
     if stream.last.strip(b"\0") or (closed and len(stream.last) != tarfile.BLOCKSIZE):
         raise DamagedError(f"is damaged or cut off near its byte {stream.tell():,}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import os
 import stat
-import tarfile
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, Final
 
-from pentathlon.images.stream import MOST_READ, DamagedError, opened
+from pentathlon.images.stream import MOST_READ, DamagedError, entries, opened
 from pentathlon.images.tree import RefusedError, parts_of
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.on_error import on_error
@@ -71,20 +70,12 @@ class _Archive(Layout):
 def _places(file: IO[bytes]) -> dict[str, tuple[int, int]]:
     """Where the regular files of an archive begin, and their sizes, in bytes."""
     found: dict[str, tuple[int, int]] = {}
-    try:
-        archive = tarfile.open(fileobj=cast("IO[bytes]", _Careful(file)), mode="r:")  # noqa: SIM115
-        while entry := archive.next():
-            archive.members.clear()  # type: ignore[attr-defined]
-            if entry.isreg() and not entry.issparse():
-                found["/".join(parts_of(entry.name))] = (entry.offset_data, entry.size)
-            if len(found) > MOST_FILES:
-                raise RefusedError(f"holds more than {MOST_FILES:,} files")
-    except tarfile.TarError as error:
-        raise DamagedError(
-            f"is neither a directory nor a tar archive without compression: {error}"
-        ) from error
-    except (ValueError, OverflowError, RecursionError) as error:
-        raise DamagedError(f"has a damaged header: {error}") from error
+    kind = "neither a directory nor a tar archive without compression"
+    for _, entry in entries(_Careful(file), kind):
+        if entry.isreg() and not entry.issparse():
+            found["/".join(parts_of(entry.name))] = (entry.offset_data, entry.size)
+        if len(found) > MOST_FILES:
+            raise RefusedError(f"holds more than {MOST_FILES:,} files")
     return found
 
 

@@ -7,9 +7,11 @@ import gzip
 import hashlib
 import io
 import lzma
+import tarfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 from pentathlon.machine.errors import TargetUnavailable
 
@@ -87,6 +89,28 @@ class _Xz(io.RawIOBase):
             if data:
                 buffer[: len(data)] = data
                 return len(data)
+
+
+def entries(file: object, kind: str) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """Each entry of a tar archive, with the archive.
+
+    Args:
+        file: what tarfile reads of a file it has.
+        kind: what the file is not, where it is no archive.
+
+    Raises:
+        DamagedError: the archive is damaged.
+    """
+    try:
+        archive = tarfile.open(fileobj=cast("IO[bytes]", file), mode="r:")  # noqa: SIM115
+        while entry := archive.next():
+            # It would keep them all.
+            archive.members.clear()  # type: ignore[attr-defined]
+            yield archive, entry
+    except tarfile.TarError as error:
+        raise DamagedError(f"is {kind}: {error}") from error
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise DamagedError(f"has a damaged header: {error}") from error
 
 
 class Stream:

@@ -59,16 +59,17 @@ def command(*words: str) -> list[str]:
 
 def offload(interface: str, code: int, value: int) -> None:
     """Set one of the switches that have a code of their own, such as ETHTOOL_SGRO."""
-    body = array.array("I", [code, value])
-    address, _ = body.buffer_info()
-    request = struct.pack("16sP16x", interface.encode(), address)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
-        fcntl.ioctl(handle, SIOCETHTOOL, request)
+    _ethtool(interface, code, value)
 
 
 def offloaded(interface: str, code: int) -> int:
     """What such a switch is; each is read by the code before the one that sets it."""
-    body = array.array("I", [code - 1, 0])
+    return _ethtool(interface, code - 1, 0)
+
+
+def _ethtool(interface: str, code: int, value: int) -> int:
+    """Give a command to an interface; the value that it leaves."""
+    body = array.array("I", [code, value])
     address, _ = body.buffer_info()
     request = struct.pack("16sP16x", interface.encode(), address)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:

@@ -47,6 +47,12 @@ def matches(choice: WorkloadChoice, workload: Workload) -> bool:
     return choice.id == workload.id
 
 
+def measured(study: Study, catalog: Catalog) -> list[Workload]:
+    """The workloads that the suites of a study name, in the catalog's order."""
+    choices = [choice for suite in study.suites for choice in suite.workloads]
+    return [w for w in catalog.workloads if any(matches(choice, w) for choice in choices)]
+
+
 def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
     """Everything in the study that the catalog does not allow."""
     problems: list[Problem] = []
@@ -63,13 +69,8 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
     problems += _check_installs(study)
     # A suite with a wrong name may well mean the workload that no suite seems to run.
     suites_are_right = not problems
-    used = {
-        workload.id
-        for suite in study.suites
-        for choice in suite.workloads
-        for workload in catalog.workloads
-        if matches(choice, workload)
-    }
+    used = measured(study, catalog)
+    ids = {workload.id for workload in used}
     problems += _check_peers(study, catalog)
     for system_index, system in enumerate(study.systems):
         for workload_id in system.commands:
@@ -86,22 +87,20 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
             if workload is None:
                 problems.append(Problem(path, _unknown(workload_id, catalog)))
                 continue
-            if workload_id not in used and suites_are_right:
+            if workload_id not in ids and suites_are_right:
                 text = f'no suite of this study runs "{workload_id}"; add it to one, or leave it'
                 problems.append(Problem(path, text))
             problems += _check_parameters(parameters, path, [workload])
     if not problems:
         problems += _check_flows(study, catalog)
     if suites_are_right:
-        problems += _check_declared(study, [w for w in catalog.workloads if w.id in used])
+        problems += _check_declared(study, used)
     return problems
 
 
 def check_judgement(study: Study, catalog: Catalog) -> list[Problem]:
     """What is wrong in the weights and the declared metrics of a study that was measured."""
-    choices = [choice for suite in study.suites for choice in suite.workloads]
-    used = [w for w in catalog.workloads if any(matches(choice, w) for choice in choices)]
-    return [*_check_weights(study, catalog), *_check_declared(study, used)]
+    return [*_check_weights(study, catalog), *_check_declared(study, measured(study, catalog))]
 
 
 def _check_flows(study: Study, catalog: Catalog) -> Iterator[Problem]:
@@ -150,13 +149,7 @@ def _check_weights(study: Study, catalog: Catalog) -> Iterator[Problem]:
             known = sorted(areas | set(catalog.ids()))
             text = f'"{name}" is neither an area nor a workload{did_you_mean(name, known, CATALOG)}'
             yield Problem(("weights", name), text)
-    used = {
-        workload.area
-        for suite in study.suites
-        for choice in suite.workloads
-        for workload in catalog.workloads
-        if matches(choice, workload) and study.weights.get(workload.id, 1.0)
-    }
+    used = {w.area for w in measured(study, catalog) if study.weights.get(w.id, 1.0)}
     if used and not any(study.weights.get(area, 1.0) for area in used):
         text = "every area of this study has the weight 0; give at least one of them more"
         yield Problem(("weights",), text)

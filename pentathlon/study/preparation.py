@@ -31,18 +31,24 @@ LEARNED_TIMES = 5
 AFTER_BOOT_S = 600.0
 """Time after the boot in which nothing is measured (martinovic2012, Sec. 5.3), in seconds."""
 
-_KEYS: dict[str, frozenset[str]] = {
-    "fresh": frozenset({"command"}),
-    "record": frozenset(),
-    "train": frozenset({"times"}),
-    "idle": frozenset({"tasks"}),
-    "settle": frozenset(
-        {
-            *("after_boot_s", "quiet_s", "limit_s", "cpu_percent", "disk_kb_per_s"),
-            *("network_packets_per_s", "temperature_c", "frequency_percent", "users"),
-        }
-    ),
+SETTLE: dict[str, tuple[float, float]] = {
+    # A guest holds nothing but the agent: what the ten minutes are for is not there.
+    "after_boot_s": (AFTER_BOOT_S, 0.0),
+    "quiet_s": (30.0, 1.0),
+    "limit_s": (600.0, 30.0),
+    "cpu_percent": (5.0, 20.0),
+    "disk_kb_per_s": (500.0, 500.0),
+    "network_packets_per_s": (100.0, 100.0),
+    "temperature_c": (3.0, 3.0),
+    "frequency_percent": (10.0, 10.0),
+    "users": (1, 0),
 }
+"""Key of the step `settle` -> its default for a machine, and for a guest."""
+
+_KEYS: dict[str, set[str]] = {
+    "fresh": {"command"}, "record": set(), "train": {"times"}, "idle": {"tasks"},
+    "settle": set(SETTLE),
+}  # fmt: skip
 
 
 class PreparationStep(Table):
@@ -198,24 +204,12 @@ def _idle_tasks(kind: Kind) -> list[str]:
 def planned(step: PreparationStep, target: str) -> PlannedStep:
     """The step with the defaults for a kind of target."""
     kind = kind_of(target)
-    guest = kind.is_guest
     known: dict[str, dict[str, Any]] = {
         "fresh": {"command": None},
         "record": {},
         "train": {"times": None},
         "idle": {"tasks": _idle_tasks(kind)},
-        "settle": {
-            # A guest holds nothing but the agent: what the ten minutes are for is not there.
-            "after_boot_s": 0.0 if guest else AFTER_BOOT_S,
-            "quiet_s": 1.0 if guest else 30.0,
-            "limit_s": 30.0 if guest else 600.0,
-            "cpu_percent": 20.0 if guest else 5.0,
-            "disk_kb_per_s": 500.0,
-            "network_packets_per_s": 100.0,
-            "temperature_c": 3.0,
-            "frequency_percent": 10.0,
-            "users": 0 if guest else 1,
-        },
+        "settle": {key: default[kind.is_guest] for key, default in SETTLE.items()},
     }
     named = step.model_dump(exclude={"do"}, exclude_none=True)
     options = known[step.do] | {

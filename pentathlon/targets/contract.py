@@ -135,6 +135,18 @@ class Target(ABC):
         It changes nothing, needs no privilege, and is the same for the same study and machine.
         """
 
+    def description(
+        self, kernel: str, options: dict[str, Any], notes: Sequence[str]
+    ) -> Description:
+        """What `describe` returns, with its kind and layer."""
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "kernel": kernel,
+            "options": options,
+            "notes": list(notes),
+        }
+
     def occupies(self) -> frozenset[str]:
         """What its measurement needs for itself, by name: "CPU 1" for those of this machine."""
         return cpu_names(AVAILABLE if self.cpus is None else self.cpus)

@@ -13,6 +13,7 @@ import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pentathlon.machine import launch, processes
 from pentathlon.machine.cpus import AVAILABLE, cpu_names
@@ -72,23 +73,22 @@ class CommandTarget(Target):
             )
 
     def describe(self) -> Description:
-        return {
-            "kind": self.kind,
-            "layer": self.layer,
-            "kernel": "(that of what the command starts)",
-            "options": {
-                "command": self.command,
-                "copy_command": self.copy_command,
-                "placed": self.placed,
-                "cpus": list(self.cpus) if self.cpus is not None else None,
-                "host_kernel": platform.release(),
-            },
-            "notes": [
+        found: dict[str, Any] = {
+            "command": self.command,
+            "copy_command": self.copy_command,
+            "placed": self.placed,
+            "cpus": list(self.cpus) if self.cpus is not None else None,
+            "host_kernel": platform.release(),
+        }
+        return self.description(
+            "(that of what the command starts)",
+            found,
+            [
                 f"the agent is started by `{shlex.join(self.command)}`; what lies between this "
                 "machine and the system is known to the command only",
                 "one boot is one start of the command",
             ],
-        }
+        )
 
     def occupies(self) -> frozenset[str]:
         # Where the command leads is not known: this machine's CPUs, if nothing else.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from pathlib import Path
+from typing import Any
 
 from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import if_available
@@ -74,19 +75,16 @@ class GvisorTarget(KeepingTarget):
 
     def describe(self) -> Description:
         program = if_available(runsc.find)
-        return {
-            "kind": self.kind,
-            "layer": self.layer,
-            "kernel": f"gVisor {program.version if program else '(not on this machine)'}",
-            "options": {
-                "platform": "systrap",
-                **userland.described(self.userland),
-                "host_cpus": list(self.cpus) if self.cpus is not None else None,
-                "program": program.record() if program else None,
-                "host_kernel": platform.release(),
-            },
-            "notes": list(NOTES),
+        found: dict[str, Any] = {
+            "platform": "systrap",
+            **userland.described(self.userland),
+            "host_cpus": list(self.cpus) if self.cpus is not None else None,
+            "program": program.record() if program else None,
+            "host_kernel": platform.release(),
         }
+        return self.description(
+            f"gVisor {program.version if program else '(not on this machine)'}", found, NOTES
+        )
 
     def privileges(self) -> list[str]:
         root = os.geteuid() == 0

@@ -37,13 +37,7 @@ class LocalTarget(PlacedTarget):
         self.settings = MachineSettings(system, own_network=self.own_network)
 
     def describe(self) -> Description:
-        return {
-            "kind": self.kind,
-            "layer": self.layer,
-            "kernel": platform.release(),
-            "options": self.settings.describe(),
-            "notes": self.notes(),
-        }
+        return self.description(platform.release(), self.settings.describe(), self.notes())
 
     def notes(self) -> list[str]:
         """What a reader of the results has to know about this kind of target."""

@@ -101,18 +101,13 @@ class OciTarget(KeepingTarget):
 
     def describe(self) -> Description:
         program = if_available(runtime.find, self.container.get("runtime"))
-        return {
-            "kind": self.kind,
-            "layer": self.layer,
-            "kernel": platform.release(),
-            "options": {
-                **userland.described(self.userland),
-                "container": {"seccomp": "off", "network": "none", **self.container},
-                "runtime": program.record() if program else None,
-                "host_cpus": list(self.cpus) if self.cpus is not None else None,
-            },
-            "notes": list(NOTES),
+        found: dict[str, Any] = {
+            **userland.described(self.userland),
+            "container": {"seccomp": "off", "network": "none", **self.container},
+            "runtime": program.record() if program else None,
+            "host_cpus": list(self.cpus) if self.cpus is not None else None,
         }
+        return self.description(platform.release(), found, NOTES)
 
     def privileges(self) -> list[str]:
         return ["root"]

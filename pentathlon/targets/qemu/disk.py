@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from pentathlon.machine import cpus, launch, processes
 from pentathlon.machine.cache import sha256
@@ -184,24 +184,19 @@ class DiskTarget(Target):
 
     def describe(self) -> Description:
         there = self.image.is_file()
-        return {
-            "kind": self.kind,
-            "layer": self.layer,
-            "kernel": "(that of the disk image)",
-            "options": {
-                "image": self.image.name,
-                "image_sha256": sha256(self.image) if there else None,
-                "machine": self.machine,
-                "firmware": self.firmware,
-                "devices": self.disk.get("devices", "virtio"),
-                "memory": self.memory,
-                "host_cpus": list(self.cpus or ()),
-                "virtual_cpus": len(self.cpus or ()),
-                "qemu": version(),
-                "host_kernel": platform.release(),
-            },
-            "notes": self.notes(),
+        found: dict[str, Any] = {
+            "image": self.image.name,
+            "image_sha256": sha256(self.image) if there else None,
+            "machine": self.machine,
+            "firmware": self.firmware,
+            "devices": self.disk.get("devices", "virtio"),
+            "memory": self.memory,
+            "host_cpus": list(self.cpus or ()),
+            "virtual_cpus": len(self.cpus or ()),
+            "qemu": version(),
+            "host_kernel": platform.release(),
         }
+        return self.description("(that of the disk image)", found, self.notes())
 
     def notes(self) -> list[str]:
         """What a reader of the results has to know about this kind of target."""

@@ -9,7 +9,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable, if_available
@@ -74,21 +74,17 @@ class QemuTarget(CardTarget):
 
     def describe(self) -> Description:
         kernel = if_available(kernels.resolve, self.wanted)
-        return {
-            "kind": self.kind,
-            "layer": self.layer,
-            "kernel": kernel.release if kernel else f"{self.wanted} (not on this machine)",
-            "options": {
-                "memory": self.memory,
-                **userland.described(self.userland),
-                "host_cpus": list(self.cpus or ()),
-                "virtual_cpus": len(self.cpus or ()),
-                "kernel_file": kernel.record if kernel else None,
-                "qemu": version(),
-                "host_kernel": platform.release(),
-            },
-            "notes": self.notes(),
+        found: dict[str, Any] = {
+            "memory": self.memory,
+            **userland.described(self.userland),
+            "host_cpus": list(self.cpus or ()),
+            "virtual_cpus": len(self.cpus or ()),
+            "kernel_file": kernel.record if kernel else None,
+            "qemu": version(),
+            "host_kernel": platform.release(),
         }
+        named = kernel.release if kernel else f"{self.wanted} (not on this machine)"
+        return self.description(named, found, self.notes())
 
     def notes(self) -> list[str]:
         """What a reader of the results has to know about this kind of target."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+
+Run = Callable[..., str]
+"""Runs a script on that machine with words and returns what it prints."""
 
 
 def write_copy(root: Path, name: str, text: str) -> bool:

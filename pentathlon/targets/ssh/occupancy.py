@@ -9,12 +9,11 @@ from __future__ import annotations
 import contextlib
 import getpass
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 from pentathlon.machine.claims import Busy
 from pentathlon.machine.errors import TargetError
-from pentathlon.targets.ssh.copies import write_copy
+from pentathlon.targets.ssh.copies import Run, write_copy
 
 # Words: the machine that asks. Prints a line for each guard of another one, as far as they can be
 # read: those of the same login, or all for root.
@@ -33,9 +32,6 @@ ASK = OTHERS + 'others "$1"'
 
 # Every file as "PATH:LINE", by one program, so that looking costs the machine little.
 LOOK = "grep -s '' /proc/loadavg /proc/stat /proc/vmstat /proc/[0-9]*/comm /proc/[0-9]*/stat; :"
-
-Run = Callable[..., str]
-"""Runs a script there with words and returns what it prints."""
 
 
 def owner() -> tuple[str, str]:

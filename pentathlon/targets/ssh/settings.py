@@ -9,14 +9,14 @@ does. What a power cut ended needs no putting back: these settings are in the ke
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pentathlon.machine import sysfs
 from pentathlon.machine.cgroup import PERIOD_US
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.targets.ssh.copies import write_copy
+from pentathlon.targets.ssh.copies import Run, write_copy
 from pentathlon.targets.ssh.windows.settings import KEYS as WINDOWS
 
 BY_AGENT = ("scheduler", "nice")
@@ -62,15 +62,18 @@ grep -qE '^[^ ]+ [^ ]+ cgroup ([^ ]*,)?cpu[, ]' /proc/mounts && echo "{MARK} quo
 :
 """
 
+CURRENT = r"""
+current() {
+    value=$(tr -s '\n\t' '  ' <"$1") || return
+    case $value in *\[*\]*) value=${value#*\[}; value=${value%%\]*} ;; esac
+    echo "${value% }"
+}
+"""
+"""Defines `current FILE`: its value, as `machine.restore.current` has it."""
+
 # Words of what it is run with: file, value, value before. Lies in the session's directory.
 PUT_BACK = rf"""
-{ROOT}
-current() {{
-    value=$(tr -s '\n\t' '  ' <"$1") || return
-    case $value in *\[*\]*) value=${{value#*\[}}; value=${{value%%\]*}} ;; esac
-    echo "${{value% }}"
-}}
-[ -e "$1" ] || exit 0
+{ROOT}{CURRENT}[ -e "$1" ] || exit 0
 # Somebody else may have changed it since, and knows why.
 [ "$(current "$1")" = "$2" ] || exit 0
 printf '%s\n' "$3" | $S tee "$1" >/dev/null
@@ -78,13 +81,7 @@ printf '%s\n' "$3" | $S tee "$1" >/dev/null
 """
 
 COMMON = rf"""
-{ROOT}
-current() {{
-    value=$(tr -s '\n\t' '  ' <"$1") || return
-    case $value in *\[*\]*) value=${{value#*\[}}; value=${{value%%\]*}} ;; esac
-    echo "${{value% }}"
-}}
-# The words of a command, one line of JSON: the guard runs the last line first.
+{ROOT}{CURRENT}# The words of a command, one line of JSON: the guard runs the last line first.
 list() {{
     comma=
     for word; do
@@ -150,8 +147,18 @@ echo "{MARK} done"
 """  # noqa: E501
 )
 
-Run = Callable[..., str]
-"""Runs a script there with words and returns what it prints."""
+
+def looked(run: Run, names: Iterable[str]) -> list[str]:
+    """What `LOOK` finds on a machine: a line for each file with its value, "root" and "quota"."""
+    lines = run(LOOK, *names).splitlines()
+    return [line[len(MARK) + 1 :] for line in lines if line.startswith(MARK)]
+
+
+def copied(lines: Iterable[str], root: Path) -> None:
+    """Copies of the files of such lines below a directory."""
+    for line in lines:
+        name, _, value = line.partition(" ")
+        write_copy(root, name, value)
 
 
 class LinuxSettings:
@@ -185,8 +192,7 @@ class LinuxSettings:
             TargetUnavailable: the machine lacks a setting, or this user may not change it.
         """
         names = [f"/{name}" for key in self._values for name in self._patterns(key)]
-        output = run(LOOK, *names)
-        lines = [line[len(MARK) + 1 :] for line in output.splitlines() if line.startswith(MARK)]
+        lines = looked(run, names)
         if "root" not in lines:
             raise TargetUnavailable(
                 f"{', '.join(self._values)} cannot be set on {self._host}: the login there is "
@@ -201,9 +207,7 @@ class LinuxSettings:
         # Which files a setting has is decided as for this machine, on a copy of the other's files.
         with tempfile.TemporaryDirectory(prefix="pentathlon-") as place:
             root = Path(place)
-            for line in lines:
-                name, _, value = line.partition(" ")
-                write_copy(root, name, value)
+            copied(lines, root)
             for key in sysfs.KNOWN:
                 if key not in self._values:
                     continue

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from pentathlon.machine.choices import Choice, by_file, by_process
-from pentathlon.targets.ssh.copies import write_copy
-from pentathlon.targets.ssh.settings import LOOK, LOOKED_AT, MARK, QUOTA
-
-Run = Callable[..., str]
-"""Runs a script there with words and returns what it prints."""
+from pentathlon.targets.ssh.copies import Run
+from pentathlon.targets.ssh.settings import LOOKED_AT, QUOTA, copied, looked
 
 
 def survey(run: Run, host: str) -> list[Choice]:
@@ -22,15 +18,11 @@ def survey(run: Run, host: str) -> list[Choice]:
         TargetError: the machine cannot be asked.
     """
     names = [f"/{name}" for patterns in LOOKED_AT.values() for name in patterns]
-    output = run(LOOK, *names)
-    lines = [line[len(MARK) + 1 :] for line in output.splitlines() if line.startswith(MARK)]
+    lines = looked(run, names)
     refused = "" if "root" in lines else "the login there is neither root's, nor has it `sudo -n`"
     with tempfile.TemporaryDirectory(prefix="pentathlon-") as place:
-        root = Path(place)
-        for line in lines:
-            name, _, value = line.partition(" ")
-            write_copy(root, name, value)
-        found = [_there(one, place, refused) for one in by_file(root)]
+        copied(lines, Path(place))
+        found = [_there(one, place, refused) for one in by_file(Path(place))]
     quota = Choice(QUOTA, None, "above 0 (percent of one CPU)", needs="root")
     lacks = refused or ("" if "quota" in lines else "no cgroup `cpu` controller there")
     found.append(replace(quota, possible=not lacks, reason=lacks))

@@ -139,25 +139,24 @@ class SshTarget(RemoteTarget):
         return None if self.boots is None else self.boots.state()
 
     def describe(self) -> Description:
-        return {
-            "kind": self.kind,
-            "layer": self.layer,
-            "kernel": self._described(),
-            "options": {
-                **self.address.record(),
-                "cpus": list(self.system.cpus) if self.system.cpus is not None else None,
-                "reboot": self.reboots,
-                **self._choice(),
-                "settings": self.system.settings.changed(),
-            },
-            "notes": [
+        found: dict[str, Any] = {
+            **self.address.record(),
+            "cpus": list(self.system.cpus) if self.system.cpus is not None else None,
+            "reboot": self.reboots,
+            **self._choice(),
+            "settings": self.system.settings.changed(),
+        }
+        return self.description(
+            self._described(),
+            found,
+            [
                 "another machine, reached with ssh; events travel over its network while the "
                 "agent waits between samples",
                 "each boot starts the machine anew"
                 if self.reboots
                 else "one boot is one start of the agent; the machine itself is not started anew",
             ],
-        }
+        )
 
     def _choice(self) -> dict[str, Any]:
         """What it boots, for the plan; a machine that is only restarted has none."""

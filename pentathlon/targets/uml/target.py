@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable, if_available
@@ -97,21 +97,17 @@ class UmlTarget(CardTarget):
 
     def describe(self) -> Description:
         kernel = if_available(kernels.resolve, self.wanted)
-        return {
-            "kind": self.kind,
-            "layer": self.layer,
-            "kernel": kernel.version if kernel else f"{self.wanted} (not on this machine)",
-            "options": {
-                "memory": self.memory,
-                **userland.described(self.userland),
-                "host_cpu": (self.cpus or (None,))[0],
-                "arguments": list(self.arguments),
-                "kernel_file": kernel.record() if kernel else None,
-                "ptrace_wrapper": bool(kernel and shim.needed(kernel)),
-                "host_kernel": platform.release(),
-            },
-            "notes": list(NOTES),
+        found: dict[str, Any] = {
+            "memory": self.memory,
+            **userland.described(self.userland),
+            "host_cpu": (self.cpus or (None,))[0],
+            "arguments": list(self.arguments),
+            "kernel_file": kernel.record() if kernel else None,
+            "ptrace_wrapper": bool(kernel and shim.needed(kernel)),
+            "host_kernel": platform.release(),
         }
+        named = kernel.version if kernel else f"{self.wanted} (not on this machine)"
+        return self.description(named, found, NOTES)
 
     def bytes_written(self) -> int | None:
         agent = self.agent_path.stat().st_size

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 from pathlib import Path
+from typing import Any
 
 from pentathlon.machine import cpus, launch, restore
 from pentathlon.machine.errors import if_available
@@ -48,18 +49,15 @@ class WineTarget(LoopbackTarget):
     def describe(self) -> Description:
         wine = if_available(program.find)
         agent = if_available(windows_build.agent, self.named, self.agent_path)
-        return {
-            "kind": self.kind,
-            "layer": self.layer,
-            "kernel": f"{LABEL} (Wine {wine.version if wine else 'is not on this machine'})",
-            "options": {
-                "host_cpus": list(self.cpus) if self.cpus is not None else None,
-                "program": wine.record() if wine else None,
-                "agent": program.record(agent) if agent else None,
-                "host_kernel": platform.release(),
-            },
-            "notes": list(NOTES),
+        found: dict[str, Any] = {
+            "host_cpus": list(self.cpus) if self.cpus is not None else None,
+            "program": wine.record() if wine else None,
+            "agent": program.record(agent) if agent else None,
+            "host_kernel": platform.release(),
         }
+        return self.description(
+            f"{LABEL} (Wine {wine.version if wine else 'is not on this machine'})", found, NOTES
+        )
 
     def bytes_written(self) -> int | None:
         # The registry and the agent; Windows' own files are linked.
