@@ -12,7 +12,7 @@ from typing import Any
 from pentathlon.machine import processes, restore
 from pentathlon.machine.cpus import AVAILABLE
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.machine.tools import on_path
+from pentathlon.machine.tools import on_path, require
 from pentathlon.machine.undo_journal import UndoJournal
 
 AUTOGROUP = Path("/proc/self/autogroup")
@@ -96,12 +96,8 @@ def need(program: str, package: str) -> Path:
     Raises:
         TargetUnavailable: it is not installed; the remedy names the Debian package.
     """
-    found = on_path(program)
-    if found is None:
-        raise TargetUnavailable(
-            f"the program {program} is not installed", f"sudo apt-get install {package}"
-        )
-    return found
+    install = f"sudo apt-get install {package}"
+    return require(program, f"the program {program} is not installed", install)
 
 
 def check_scratch(base: str | None) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.machine.tools import on_path, run
+from pentathlon.machine.tools import require, run
 
 MIRROR_VARIABLE = "PENTATHLON_DEBIAN_MIRROR"
 """Address of a Debian mirror, for machines whose apt names none."""
@@ -67,12 +67,9 @@ def mirror() -> str:
     if chosen := os.environ.get(MIRROR_VARIABLE):
         return chosen.rstrip("/")
     for program in ("apt-get", "dpkg-deb"):
-        if on_path(program) is None:
-            raise TargetUnavailable(
-                f"packages cannot be fetched, because {program} is not on this machine"
-            )
+        require(program, f"packages cannot be fetched, because {program} is not on this machine")
     form = "$(SITE)|$(LABEL)|$(ORIGIN)|$(RELEASE)"
-    listed = _call(["apt-get", "indextargets", "--format", form, "Created-By: Packages"], 30)
+    listed = call(["apt-get", "indextargets", "--format", form, "Created-By: Packages"], 30)
     unread: list[str] = []
     for line in listed.splitlines():
         site, label, origin, release = line.split("|")
@@ -148,7 +145,7 @@ class ScratchApt:
         }
         settings = [f"-o{key}={value}" for key, value in options.items()]
         command = ["apt-get", "-q", "-y", *settings, *words]
-        return _call(command, TIMEOUT_S, cwd=own / "files")
+        return call(command, TIMEOUT_S, cwd=own / "files")
 
     def download(self, package: str) -> Package:
         """Download one package.
@@ -160,7 +157,7 @@ class ScratchApt:
         files = sorted((self._directory / "files").glob(f"{package}_*.deb"))
         if not files:
             raise TargetError(f"apt downloaded no file of the package {package}")
-        version = _call(["dpkg-deb", "-f", str(files[0]), "Version"], 30).strip()
+        version = call(["dpkg-deb", "-f", str(files[0]), "Version"], 30).strip()
         return Package(package, self.suite, files[0], version, sha256(files[0]))
 
 
@@ -171,14 +168,18 @@ def unpack(package: Package, directory: Path) -> None:
         TargetError: it cannot be unpacked.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    _call(["dpkg-deb", "-x", str(package.file), str(directory)], TIMEOUT_S)
+    call(["dpkg-deb", "-x", str(package.file), str(directory)], TIMEOUT_S)
 
 
-def _call(command: list[str], timeout_s: float, cwd: Path | None = None) -> str:
-    program = on_path(command[0])
+def call(command: list[str], timeout_s: float, cwd: Path | None = None) -> str:
+    """What a program of apt or dpkg prints.
+
+    Raises:
+        TargetUnavailable: it is not on this machine.
+        TargetError: it fails, or does not end in time.
+    """
+    program = require(command[0], f"the program {command[0]} is not on this machine")
     shown = " ".join([command[0], *(word for word in command[1:] if not word.startswith("-o"))])
-    if program is None:
-        raise TargetUnavailable(f"the program {command[0]} is not on this machine")
     try:
         environment = os.environ | {"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
         done = run([program, *command[1:]], timeout_s, cwd=cwd, env=environment)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pentathlon.machine.errors import TargetUnavailable
+
 
 def on_path(program: str) -> Path | None:
     """A helper program: beside the interpreter first (a virtual environment), then on PATH."""
@@ -20,6 +22,18 @@ def on_path(program: str) -> Path | None:
     search = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
     found = shutil.which(program, path=search)
     return Path(found) if found else None
+
+
+def require(program: str, reason: str, remedy: str | None = None) -> Path:
+    """A helper program.
+
+    Raises:
+        TargetUnavailable: it is not on this machine; it has this reason and remedy.
+    """
+    found = on_path(program)
+    if found is None:
+        raise TargetUnavailable(reason, remedy)
+    return found
 
 
 def version_text(program: Path) -> str | None:

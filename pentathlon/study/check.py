@@ -228,10 +228,8 @@ def _check_link(system: System, link: str, path: TomlPath) -> Iterator[Problem]:
         joined = listing(JOINABLE.names(), "and")
         text = f'a link is emulated between hosts of the targets {joined}, not "{system.target}"'
         yield Problem(path, text)
-    try:
-        load_profile(link)
-    except ProfileError as error:
-        yield Problem(path, str(error))
+    if complaint := _link_problem(link):
+        yield Problem(path, complaint)
 
 
 def _check_choice(choice: WorkloadChoice, path: TomlPath, catalog: Catalog) -> Iterator[Problem]:
@@ -275,7 +273,8 @@ def _check_parameters(
             continue
         complaint = next((c for known in having if (c := value_problem(known, value))), None)
         if complaint is None and name == LINKS and any(w.over_links for w in workloads):
-            complaint = next((c for link in value if (c := _link_problem(link))), None)
+            links = (link for link in value if link != CABLE)
+            complaint = next((c for link in links if (c := _link_problem(link))), None)
         if complaint:
             yield Problem((*path, name), complaint)
     for workload in workloads:
@@ -286,10 +285,9 @@ def _check_parameters(
 
 
 def _link_problem(link: str) -> str | None:
-    """What is wrong with the profile of a file task's link, or None."""
+    """What is wrong with the profile of a link, or None."""
     try:
-        if link != CABLE:
-            load_profile(link)
+        load_profile(link)
     except ProfileError as error:
         return str(error)
     return None
@@ -304,11 +302,9 @@ def value_problem(parameter: Parameter, value: Any) -> str | None:
         return f"{value!r} is no list; write [{_toml(value)}]"
     if not value:
         return "the list is empty; name at least one value"
-    complaint = next(
-        (c for item in value if (c := _scalar_problem(parameter, element, item))), None
-    )
-    if complaint:
-        return complaint
+    for item in value:
+        if complaint := _scalar_problem(parameter, element, item):
+            return complaint
     repeated = next((item for item, count in Counter(value).items() if count > 1), None)
     if repeated is not None:
         return f"{_toml(repeated)} is named twice; each value makes one case"

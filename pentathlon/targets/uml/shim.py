@@ -8,10 +8,12 @@ from pathlib import Path
 
 from pentathlon.machine.cache import cache_dir, locked, sha256
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.machine.tools import on_path, run
+from pentathlon.machine.tools import on_path, require, run
 from pentathlon.targets.uml.kernels import Kernel
 
 SOURCE = Path(__file__).with_name("ptrace_shim.c")
+
+INSTALL = "sudo apt-get install gcc libc6-dev"
 
 FIXED = (7,)
 """Kernels from this version on need no wrapper."""
@@ -49,13 +51,12 @@ def build() -> Path:
     record = library.with_suffix(".sha256")
     if _is_recorded(library, record):
         return library
-    compiler = on_path("cc")
-    if compiler is None:
-        raise TargetUnavailable(
-            "user-mode Linux up to 6.12 needs a wrapper of ptrace(), so that its processes end "
-            "with it, and there is no C compiler to build it",
-            "sudo apt-get install gcc libc6-dev",
-        )
+    compiler = require(
+        "cc",
+        "user-mode Linux up to 6.12 needs a wrapper of ptrace(), so that its processes end "
+        "with it, and there is no C compiler to build it",
+        INSTALL,
+    )
     with locked(directory), tempfile.TemporaryDirectory(dir=directory) as scratch:
         fresh = Path(scratch) / name
         command = [str(compiler), "-O2", "-shared", "-fPIC", "-o", str(fresh), str(SOURCE), "-ldl"]
@@ -64,7 +65,7 @@ def build() -> Path:
             lines = done.stderr.decode(errors="replace").strip().splitlines()
             raise TargetUnavailable(
                 f"the wrapper of ptrace() does not compile: {lines[0] if lines else 'no reason'}",
-                "sudo apt-get install gcc libc6-dev",
+                INSTALL,
             )
         noted = Path(scratch) / "sha256"
         noted.write_text(sha256(fresh))

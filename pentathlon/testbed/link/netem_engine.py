@@ -141,8 +141,8 @@ class NetemEngine:
             way = replace(way, delay_ms=max(way.delay_ms - self._lead_ns / 1e6, 0.0))
             if self._is_cut:
                 way = replace(way, loss=EVERYTHING)
-            tables = self._tables(direction, way)
             try:
+                tables = self._tables(direction, way)
                 wanted = netem.commands(self._profile, way, self._leaves[direction])
             except NotNetem as error:
                 raise CommandError(str(error), "unsupported") from error
@@ -154,11 +154,12 @@ class NetemEngine:
             self._run([self._tc, *netem.undo(interface)])
 
     def _tables(self, direction: Direction, way: Way) -> Path | None:
-        """The directory with the table of the jitter; None if there is no jitter."""
-        try:
-            table = netem.table(way)
-        except NotNetem as error:
-            raise CommandError(str(error), "unsupported") from error
+        """The directory with the table of the jitter; None if there is no jitter.
+
+        Raises:
+            NotNetem: netem cannot have this jitter.
+        """
+        table = netem.table(way)
         if table is None:
             return None
         place = self._scratch / direction

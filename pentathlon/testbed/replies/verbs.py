@@ -6,17 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pentathlon.protocol.requests import commands
-from pentathlon.protocol.requests.commands import Clock, Command
 from pentathlon.testbed.replies import captures, jobs, programs, settings, trials
 from pentathlon.testbed.replies.fields import Fields
 from pentathlon.testbed.replies.line import Line, line
 
 
-def _line(answer: Fields, _: Command) -> Line:
+def _line(answer: Fields, _: commands.Command) -> Line:
     return line(answer)
 
 
-def _clock(answer: Fields, command: Clock) -> None:
+def _clock(answer: Fields, command: commands.Clock) -> None:
     answer.same("after_ms", command.after_ms)
     answer.same("to_ns", command.to_ns)
 
@@ -25,7 +24,7 @@ def _tuned(*_: object) -> None:
     """It has no further fields."""
 
 
-READERS: Final[Mapping[type[Command], tuple[str, Callable[[Fields, Any], Any]]]] = {
+READERS: Final[Mapping[type[commands.Command], tuple[str, Callable[[Fields, Any], Any]]]] = {
     commands.Listen: ("ready", trials.ready),
     commands.Send: ("sent", trials.sent),
     commands.Finish: ("received", trials.received),
