@@ -400,10 +400,8 @@ class PairSession(Session):
         except LinkRefused as refused:
             yield refused_event(refused)
             yield task.error("invalid", str(refused))
-        except CommandError as error:
-            yield task.error(error.kind, str(error))
-        except CatalogError as error:
-            yield task.error("failed", str(error))
+        except (CommandError, CatalogError) as error:
+            yield task.failure(error)
         yield task.progress("end")
 
     def _testbed(self, kind: TestbedKind) -> Generator[Message, None, Any]:

@@ -50,7 +50,13 @@ DIGITS = 12
 
 
 class ModelError(ValueError):
-    """The text is no model; the message is one sentence that states what would be right."""
+    """The text is no model; the message is one sentence that states what would be right.
+
+    Attributes:
+        kind: of the `error` event of a task with such a text.
+    """
+
+    kind = "request"
 
 
 def parse(text: str) -> Model:

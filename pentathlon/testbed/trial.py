@@ -15,6 +15,12 @@ When: TypeAlias = tuple[str, int]
 """Phase and iteration of a trial."""
 
 
+class InvalidTrial(Exception):
+    """The trial ran, and what it yielded is not a measurement; one sentence."""
+
+    kind = "invalid"
+
+
 @dataclass(frozen=True)
 class Task:
     """One entry of a request.
@@ -57,6 +63,10 @@ class Task:
     def error(self, kind: str, reason: str, case: Case | None = None) -> Message:
         """The `error` event; `kind` as in docs/protocol.md."""
         return self.event("error", kind=kind, reason=reason, case=case)
+
+    def failure(self, error: Exception, case: Case | None = None) -> Message:
+        """The `error` event for an exception, whose attribute `kind` is the kind, else "failed"."""
+        return self.error(getattr(error, "kind", "failed"), str(error), case)
 
     def sample(
         self,

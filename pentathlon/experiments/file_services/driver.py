@@ -20,7 +20,6 @@ from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.experiments.file_services.trial import Done, TaskFailed
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.protocol.events import Case, JsonObject, Message
-from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.link.calibrate import LinkRefused
 from pentathlon.testbed.link.use import refused_event
 from pentathlon.testbed.trial import Task, When
@@ -70,8 +69,7 @@ def run_link(
         except (TaskFailed, CaptureError, TargetError) as error:
             # What a broken task has left on the link or with an end is not for the next one.
             testbeds.give_up(link)
-            kind = error.kind if isinstance(error, CommandError) else "failed"
-            yield task.error(kind, str(error), case)
+            yield task.failure(error, case)
         except OSError as error:
             testbeds.give_up(link)
             yield task.error("failed", sentence(error, scratch), case)

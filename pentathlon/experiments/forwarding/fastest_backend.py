@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pentathlon.experiments.forwarding.flow import InvalidTrial, run_flow
+from pentathlon.experiments.forwarding.flow import run_flow
 from pentathlon.experiments.forwarding.setting import Setting, set_up
 from pentathlon.experiments.forwarding.testbed import Testbed, Unsupported
 from pentathlon.experiments.forwarding.trials import TRIES
 from pentathlon.experiments.transmit_backends import BEST, FASTEST_FIRST
 from pentathlon.protocol.events import Message
 from pentathlon.testbed.endpoint import CommandError
-from pentathlon.testbed.trial import Task
+from pentathlon.testbed.trial import InvalidTrial, Task
 
 PROBE_S = 0.2
 PROBE_RATE = 1000.0

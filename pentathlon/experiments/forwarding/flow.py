@@ -16,7 +16,7 @@ from pentathlon.protocol.requests.commands import Exchange, Listen, ReceiveFlow,
 from pentathlon.protocol.requests.works import Watch
 from pentathlon.study import distributions
 from pentathlon.testbed.cables import BACK
-from pentathlon.testbed.trial import Task
+from pentathlon.testbed.trial import InvalidTrial, Task
 
 QUIET_MS = 200
 """Time after the last packet in which late ones are waited for, ms."""
@@ -46,10 +46,6 @@ def overhead(version: int) -> int:
     (46, 66)
     """
     return 14 + (20 if version == 4 else 40) + 8 + 4
-
-
-class InvalidTrial(Exception):
-    """The trial ran, and what it yielded is not a measurement; one sentence."""
 
 
 @dataclass(frozen=True)

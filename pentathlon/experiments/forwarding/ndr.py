@@ -7,12 +7,12 @@ from functools import partial
 
 from pentathlon.experiments.forwarding import background_load, search
 from pentathlon.experiments.forwarding.fastest_backend import FastestBackend
-from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial, run_flow
-from pentathlon.experiments.forwarding.setting import FAILURES, Setting, failure, set_up, settings
+from pentathlon.experiments.forwarding.flow import Flow, run_flow
+from pentathlon.experiments.forwarding.setting import FAILURES, Setting, set_up, settings
 from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.experiments.forwarding.trials import Offers, valid
 from pentathlon.protocol.events import Case, CaseValue, Message
-from pentathlon.testbed.trial import Task, When
+from pentathlon.testbed.trial import InvalidTrial, Task, When
 
 LEAD_S = 2.0
 """How long before the search the competitor starts, s."""
@@ -40,7 +40,7 @@ def run_ndr(task: Task, bed: Testbed) -> Iterator[Message]:
                 for when in task.phases():
                     yield from _search(task, bed, setting, when)
         except FAILURES as error:
-            yield failure(task, error, case)
+            yield task.failure(error, case)
 
 
 def _search(task: Task, bed: Testbed, setting: Setting, when: When) -> Iterator[Message]:

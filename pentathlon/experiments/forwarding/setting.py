@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pentathlon.experiments.forwarding import background_load
-from pentathlon.experiments.forwarding.flow import InvalidTrial, overhead
+from pentathlon.experiments.forwarding.flow import overhead
 from pentathlon.experiments.forwarding.testbed import Testbed, Tuning, Unsupported
 from pentathlon.packets.records import RecordsError
-from pentathlon.protocol.events import Case, JsonObject, Message
+from pentathlon.protocol.events import Case, JsonObject
 from pentathlon.study import distributions
 from pentathlon.testbed.endpoint import CommandError
-from pentathlon.testbed.trial import Task
+from pentathlon.testbed.trial import InvalidTrial
 
 FACTORS = {
     "ip_version": "ip_versions", "steering": "steering", "routes": "routes",
@@ -108,14 +108,3 @@ def set_up(bed: Testbed, parameters: JsonObject, setting: Setting) -> None:
 
 FAILURES = (Unsupported, CommandError, InvalidTrial, RecordsError)
 """What costs one case its values, and not the others theirs."""
-
-
-def failure(
-    task: Task,
-    error: Unsupported | CommandError | InvalidTrial | RecordsError,
-    case: Case,
-) -> Message:
-    """The `error` event of a case."""
-    kind = "unsupported" if isinstance(error, Unsupported) else "invalid"
-    kind = "failed" if isinstance(error, RecordsError) else kind
-    return task.error(error.kind if isinstance(error, CommandError) else kind, str(error), case)

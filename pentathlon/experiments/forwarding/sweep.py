@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from pentathlon.experiments.forwarding import background_load, loads
 from pentathlon.experiments.forwarding.fastest_backend import FastestBackend, altered
-from pentathlon.experiments.forwarding.flow import InvalidTrial, run_flow
-from pentathlon.experiments.forwarding.setting import FAILURES, Setting, failure, set_up, settings
+from pentathlon.experiments.forwarding.flow import run_flow
+from pentathlon.experiments.forwarding.setting import FAILURES, Setting, set_up, settings
 from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.experiments.forwarding.trials import Offers, valid
 from pentathlon.protocol.events import Case, JsonObject, Message
 from pentathlon.testbed.endpoint import CommandError
-from pentathlon.testbed.trial import Task, When
+from pentathlon.testbed.trial import InvalidTrial, Task, When
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def run_sweep(task: Task, bed: Testbed) -> Iterator[Message]:
                 yield from _search(task, bed, setting, knees)
             chosen = _loads(parameters, setting, knees)
         except FAILURES as error:
-            yield failure(task, error, requested.case)
+            yield task.failure(error, requested.case)
             continue
         for load, rate in chosen:
             case = {**load, **setting.case}
@@ -69,7 +69,7 @@ def run_sweep(task: Task, bed: Testbed) -> Iterator[Message]:
                 for reason in refused:
                     yield task.error("unsupported", reason, case)
             except FAILURES as error:
-                yield failure(task, error, case)
+                yield task.failure(error, case)
 
 
 def _sample(

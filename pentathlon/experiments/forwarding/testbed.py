@@ -59,6 +59,8 @@ class Tuning:
 class Unsupported(TargetError):
     """This bed cannot do what a case requests."""
 
+    kind = "unsupported"
+
 
 @dataclass
 class Testbed:

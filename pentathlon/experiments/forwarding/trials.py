@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from pentathlon.experiments.forwarding import search
-from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
+from pentathlon.experiments.forwarding.flow import Flow
+from pentathlon.testbed.trial import InvalidTrial
 
 TRIES = 3
 """A generator on a busy machine misses its schedule now and then: so often a trial is made."""

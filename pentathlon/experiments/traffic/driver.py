@@ -15,7 +15,7 @@ from pentathlon.study.distributions import ModelError
 from pentathlon.testbed import availability
 from pentathlon.testbed.availability import CpuHogs
 from pentathlon.testbed.endpoint import CommandError, Endpoint
-from pentathlon.testbed.trial import Task, When
+from pentathlon.testbed.trial import InvalidTrial, Task, When
 
 SMALL = 200_000
 """Packets of a trial up to which they are kept by default."""
@@ -24,10 +24,6 @@ LATE_LEAST_S, LATE_MOST_S = 0.01, 0.05
 LATE_SHARE = 0.01
 LATE_GAP = 0.1
 """How late 1 % of a flow's packets may be where the study does not say (`lateness_limit`)."""
-
-
-class InvalidTrial(Exception):
-    """The trial ran, and what it yielded is not a measurement; one sentence."""
 
 
 def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[Message]:
@@ -68,14 +64,8 @@ def _trials(task: Task, case: Case, first: Endpoint, second: Endpoint) -> Iterat
             refused |= dict.fromkeys(_unread(trial, cpu_hogs))
         for reason in refused:
             yield task.error("unsupported", reason, case)
-    except ModelError as error:
-        yield task.error("request", str(error), case)
-    except InvalidTrial as error:
-        yield task.error("invalid", str(error), case)
-    except CommandError as error:
-        yield task.error(error.kind, str(error), case)
-    except RecordsError as error:
-        yield task.error("failed", str(error), case)
+    except (ModelError, InvalidTrial, CommandError, RecordsError) as error:
+        yield task.failure(error, case)
 
 
 def _samples(

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from pentathlon.experiments.forwarding import background_load, sweep
-from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
+from pentathlon.experiments.forwarding.flow import Flow
 from pentathlon.packets.flow_metrics import Delay
 from pentathlon.testbed.endpoint import CommandError
+from pentathlon.testbed.trial import InvalidTrial
 from tests.experiments.forwarding.test_counters import reading
 from tests.experiments.forwarding.test_testbed import SWEEP, task
 from tests.fakes.messages import documents

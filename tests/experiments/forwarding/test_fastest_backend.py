@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from pentathlon.experiments.forwarding import fastest_backend, ndr, sweep
-from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
+from pentathlon.experiments.forwarding.flow import Flow
 from pentathlon.experiments.forwarding.testbed import Unsupported
 from pentathlon.testbed.endpoint import CommandError
+from pentathlon.testbed.trial import InvalidTrial
 from tests.experiments.forwarding.test_testbed import SWEEP, task
 from tests.fakes.messages import documents
 

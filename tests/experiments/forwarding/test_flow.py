@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from pentathlon.experiments.forwarding.flow import InvalidTrial, judge
+from pentathlon.experiments.forwarding.flow import judge
 from pentathlon.packets import join
 from pentathlon.packets.records import Packets
+from pentathlon.testbed.trial import InvalidTrial
 
 RATE, COUNT, STEP = 1000, 2000, 1_000_000
 

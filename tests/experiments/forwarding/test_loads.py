@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pentathlon.experiments.forwarding import loads, sweep
-from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
+from pentathlon.experiments.forwarding.flow import Flow
 from pentathlon.experiments.forwarding.search import CannotOffer
 from pentathlon.experiments.forwarding.trials import TRIES
+from pentathlon.testbed.trial import InvalidTrial
 from tests.experiments.forwarding.test_testbed import SWEEP, task
 from tests.fakes.messages import documents
 

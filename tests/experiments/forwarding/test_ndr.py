@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from pentathlon.experiments.forwarding import ndr
-from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
+from pentathlon.experiments.forwarding.flow import Flow
 from pentathlon.experiments.forwarding.trials import TRIES
 from pentathlon.packets.flow_metrics import Delay
+from pentathlon.testbed.trial import InvalidTrial
 from tests.experiments.forwarding.test_testbed import SWEEP, task
 from tests.fakes.messages import documents
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pentathlon.experiments.forwarding import background_load, loads, testbed
-from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial, run_flow
+from pentathlon.experiments.forwarding.flow import Flow, run_flow
 from pentathlon.experiments.forwarding.ndr import run_ndr
 from pentathlon.experiments.forwarding.sweep import run_sweep
 from pentathlon.experiments.systems import make_target
@@ -21,7 +21,7 @@ from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.targets.netns.target import probe
 from pentathlon.testbed import hosts
 from pentathlon.testbed.endpoint import CommandError
-from pentathlon.testbed.trial import Task
+from pentathlon.testbed.trial import InvalidTrial, Task
 from tests.fakes.catalogs import metrics
 from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem
