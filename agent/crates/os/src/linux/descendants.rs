@@ -77,6 +77,21 @@ fn parse(stat: &str) -> Option<(u32, char, String)> {
     Some((words.next()?.parse().ok()?, state, name.into()))
 }
 
+/// Whether a process whose memory this one may look into is amid `execve(2)`, or amid its end: it has
+/// no address for the end of its environment, which is not 0 where that is empty. Of a kernel thread
+/// it is always 0.
+fn changes_its_program(stat: &str) -> bool {
+    const KERNEL_THREAD: u32 = 0x0020_0000;
+    let Some((_, rest)) = stat.rsplit_once(") ") else {
+        return false;
+    };
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let flags = words.get(6).and_then(|word| word.parse::<u32>().ok());
+    !matches!(words.first(), Some(&("Z" | "X")))
+        && flags.is_some_and(|flags| flags & KERNEL_THREAD == 0)
+        && words.get(48) == Some(&"0")
+}
+
 /// Ends the living descendants but those of `kept` until there are none, and collects those that
 /// were left to this process. Whoever started a child by itself has collected it before.
 pub fn end(kept: &[u32]) {
@@ -106,8 +121,13 @@ pub fn end_marked(name: &str, value: &str) {
             let Some(id) = id.filter(|id: &u32| *id != std::process::id()) else {
                 continue;
             };
-            // Of a process that has ended it is empty.
-            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            let Ok(environment) = std::fs::read(entry.path().join("environ")) else {
+                continue;
+            };
+            // Its environment is yet to come, so it is looked at again.
+            found |= environment.is_empty()
+                && std::fs::read(entry.path().join("stat"))
+                    .is_ok_and(|stat| changes_its_program(&String::from_utf8_lossy(&stat)));
             if environment.split(|byte| *byte == 0).any(|one| one == mark) {
                 found = true;
                 // SAFETY: plain integers.
@@ -150,5 +170,40 @@ mod tests {
         let line = "77 (a ) (b) S 42 77 77 0 -1 4194304";
         assert_eq!(parse(line), Some((42, 'S', "a ) (b".into())));
         assert_eq!(parse("77 (cut"), None);
+    }
+
+    /// Fields as in proc_pid_stat(5), numbered from 1.
+    fn stat(state: &str, flags: u32, env_end: u64) -> String {
+        let mut fields = vec!["0".to_owned(); 52];
+        (fields[1], fields[2]) = ("(a ) b)".into(), state.into());
+        (fields[8], fields[50]) = (flags.to_string(), env_end.to_string());
+        fields.join(" ")
+    }
+
+    #[test]
+    fn a_process_without_an_environment_yet_is_known_by_its_memory() {
+        assert!(changes_its_program(&stat("R", 0x0040_0000, 0)));
+        assert!(!changes_its_program(&stat("S", 0x0040_0000, 0x7ffd_0000)));
+        assert!(!changes_its_program(&stat("Z", 0x0040_0000, 0)));
+        assert!(!changes_its_program(&stat("I", 0x0020_8040, 0)));
+        assert!(!changes_its_program("77 (cut"));
+    }
+
+    #[test]
+    fn a_running_program_with_an_empty_environment_has_its_own() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .env_clear()
+            .spawn()
+            .unwrap();
+        let of = |name: &str| std::fs::read(format!("/proc/{}/{name}", child.id())).unwrap();
+        // Until it runs its own program, it has the environment of this one or none yet.
+        let settled = (0..10_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            of("comm") == b"sleep\n" && !changes_its_program(&String::from_utf8_lossy(&of("stat")))
+        });
+        assert!(settled && of("environ").is_empty());
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }
