@@ -100,9 +100,9 @@ class SystemFacts(Frozen):
     """CPU model that the system itself reports."""
     memory_bytes: int | None
     agent_builds: tuple[str, ...]
+    """Builds of the agent that its boots were measured with; one if all is well."""
     agent_platform: str
     """The platform that the agent was built for, such as "x86_64-pc-windows-gnu"."""
-    """Builds of the agent that its boots were measured with; one if all is well."""
     catalog_version: int | None
     settings: dict[str, Scalar]
     """Settings of the machine that were changed for this system."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pentathlon.machine import packages
+from pentathlon.machine import packages, tools
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.tools import on_path
 from pentathlon.targets.uml import fetch, kernels, shim
@@ -213,7 +213,7 @@ def test_the_ptrace_wrapper_makes_a_short_state_acceptable(
 
 def indextargets(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(packages.MIRROR_VARIABLE, raising=False)
-    monkeypatch.setattr(packages, "on_path", lambda program: Path("/usr/bin") / program)
+    monkeypatch.setattr(tools, "on_path", lambda program: Path("/usr/bin") / program)
     monkeypatch.setattr(packages, "call", lambda *_args, **_options: text)
     monkeypatch.setattr(packages, "SOURCES", Path("/nonexistent"))
 
@@ -243,7 +243,7 @@ def test_the_mirror_of_the_configuration_where_apt_has_read_no_list(
 ) -> None:
     monkeypatch.delenv(packages.MIRROR_VARIABLE, raising=False)
     monkeypatch.setattr(packages, "call", lambda *_: "")
-    monkeypatch.setattr(packages, "on_path", lambda program: Path("/usr/bin") / program)
+    monkeypatch.setattr(tools, "on_path", lambda program: Path("/usr/bin") / program)
     monkeypatch.setattr(packages, "SOURCES", tmp_path)
     with pytest.raises(TargetUnavailable, match="names no Debian mirror"):
         packages.mirror()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pentathlon.machine import tools
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.tools import on_path
 from pentathlon.targets.uml import shim
@@ -50,7 +51,7 @@ def test_the_library_of_a_wheel_needs_no_compiler(
     shipped = tmp_path / compiled.name
     monkeypatch.setattr(shim, "SOURCE", source)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
-    monkeypatch.setattr(shim, "on_path", lambda name: None if name == "cc" else on_path(name))
+    monkeypatch.setattr(tools, "on_path", lambda name: None if name == "cc" else on_path(name))
     shipped.write_bytes(compiled.read_bytes())
     assert shim.build() == shipped
     # What this machine's loader refuses is not used.

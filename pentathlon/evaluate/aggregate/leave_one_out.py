@@ -24,7 +24,7 @@ MOST_CELLS = 20_000_000
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left without one part, as `weighed.complete` would keep it.
+    """What is left without one part, as `weighting.complete` would keep it.
 
     Attributes:
         name: the part that is left out.
@@ -66,7 +66,7 @@ def without_each(
 
 
 def _choices(rows: Sequence[Weighed], own: Counts, parts: int) -> list[frozenset[int]]:
-    """The blocks of each rest, chosen as `weighed.complete` does; empty where there is none."""
+    """The blocks of each rest, chosen as `weighting.complete` does; empty where there is none."""
     sets = [frozenset(one.ratios) for one in rows]
     places = {one: place for place, one in enumerate(dict.fromkeys(sets))}
     every = sorted(frozenset().union(*places))

@@ -2,7 +2,7 @@
 
 Welch 1947, doi:10.1093/biomet/34.1-2.28: the difference of two means of logarithms of boot means
 has the variance s₁²/n₁ + s₂²/n₂, with the degrees of freedom of Satterthwaite 1946. What few boots
-and looks cost is allowed for as in `planning/spending.py`.
+and looks cost is allowed for as in `planning/alpha_spending.py`.
 """
 
 from __future__ import annotations
