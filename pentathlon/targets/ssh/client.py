@@ -198,7 +198,7 @@ def wait_for_another_boot(
 
     Args:
         ask: which boot it is in; raises TargetError where it does not answer.
-        still: a clause that says that it is in the boot `before`.
+        still: a clause that reports the boot `before`.
         deadline: as time.monotonic() counts; the machine is asked at least once.
         poll_s: time between two questions, in seconds.
 

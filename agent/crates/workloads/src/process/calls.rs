@@ -3,7 +3,7 @@
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_protocol::Case;
 
-/// Measures single calls that leave nothing behind; the call says whether it did what it should.
+/// Measures single calls that leave nothing behind; the call reports whether it did what it should.
 pub fn measure<C>(context: &mut Context<'_>, case: &Case, call: C)
 where
     C: FnMut() -> Result<bool, Failure>,
