@@ -329,7 +329,7 @@ def _pairs(
         if role == CONTEXT:
             # It has no better end: its log-ratio is that of the values, positive for more.
             sides = [one and replace(one, direction="higher") for one in sides]
-        # What the clocks can tell apart; context is counted and not timed.
+        # What the clocks can resolve; context is counted and not timed.
         tick = clock_tick(
             (_resolution(inventories_of.get(one.system)), one.elapsed_ns)
             for one in sides

@@ -1,6 +1,6 @@
 """What "more" of a metric is called: faster, better, or plainly more of something.
 
-A time or a rate has a speed, so a ratio of two of them is told as "12 % faster". A share, such as
+A time or a rate has a speed, so a ratio of two of them is written "12 % faster". A share, such as
 loss, or a size has no speed: it is better or worse. Context (what the work took of the system, how
 well a clock is known) is no score at all: there is more or less of it, and nothing is said of good
 or bad.

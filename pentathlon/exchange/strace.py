@@ -45,7 +45,7 @@ class Call:
     result: int
     """What it returned; negative for an error."""
     result_path: str | None
-    """The path of the descriptor that it returned, where strace told it (-y)."""
+    """The path of the descriptor that it returned, where strace printed it (-y)."""
 
     def argument(self, at: int) -> str:
         """The argument at that place; "" where the line has fewer."""

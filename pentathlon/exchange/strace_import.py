@@ -82,7 +82,7 @@ class _Importer:
         self.states: list[_State] = []
         self.tables: dict[int, dict[int, _Handle]] = {}
         self.directories: dict[int, str] = {}
-        """Where each process works, as far as strace told it."""
+        """Where each process works, as far as strace printed it."""
 
     # Files and steps
 

@@ -111,24 +111,24 @@ def pilot(
     estimate = SystemEstimate()
     short, weights, places = _shortened(steps, catalog)
     began = time.monotonic()
-    told: list[Message] = []
+    messages: list[Message] = []
     try:
         with booted(plan, target, shield) as session:
             request = make_request(plan, short, secrets.token_hex(8))
             limits_s = limits(short)
             for message in answers(plan, catalog, short, request, session, limits_s=limits_s):
-                told.append(message)
+                messages.append(message)
     except TargetUnavailable:
         raise
     except TargetError as error:
         estimate.problem = str(error)
     estimate.inventory = next(
-        (e.system for e, _ in told if isinstance(e, events.Inventory) and e.system), {}
+        (e.system for e, _ in messages if isinstance(e, events.Inventory) and e.system), {}
     )
     whole = time.monotonic() - began
     measured = 0.0
     for index, step in enumerate(steps):
-        own = [one for one in told if index_of(one.event) == places[index]]
+        own = [one for one in messages if index_of(one.event) == places[index]]
         if not step.visit:
             measured += _span(own)
         workload = catalog.workload(step.workload)
@@ -145,7 +145,7 @@ def pilot(
         estimate.journal_bytes += size
     estimate.boot_s = max(whole - measured, 0.0)
     estimate.journal_bytes += sum(
-        _bytes(one) for one in told if isinstance(one.event, events.Inventory)
+        _bytes(one) for one in messages if isinstance(one.event, events.Inventory)
     )
     return estimate
 
@@ -253,7 +253,7 @@ def estimate_step(
         rest = max(span_s - sum(taken), 0.0)
         full = sum(max(seconds, step.sample_ms / 1000) for seconds in taken)
         if trials:
-            # Flows of one trial are cases of their own, told at once.
+            # Flows of one trial are cases of their own, reported at once.
             rest, full = 0.0, span_s
         links = step.parameters.get(LINKS, [])
         others = pilot_links.others_s(links, case.get("link"), [e for e, _ in part], weight)

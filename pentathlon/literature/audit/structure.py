@@ -130,7 +130,7 @@ def _contradicted(study: Study, table: Table) -> tuple[int, int]:
 
 
 def repeated_labels(table: Table) -> Iterator[Finding]:
-    """One label for several rows: of one group (a mistake), or told apart by place only."""
+    """One label for several rows: of one group (a mistake), or distinguished by place only."""
     groups: dict[tuple[str | None, str], list[Row]] = defaultdict(list)
     for row in table.row:
         groups[row.group, row.label].append(row)

@@ -107,7 +107,7 @@ def serve(
         cpus: CPUs that the servers may run on.
 
     Raises:
-        TargetError: the name of a directory cannot be told to the guest.
+        TargetError: the name of a directory cannot be passed to the guest.
     """
     for place in writable:
         if re.search(r"[\s,\"]", str(place)):

@@ -31,7 +31,7 @@ BROKEN = 255
 
 @dataclass(frozen=True)
 class Address:
-    """A machine as ssh(1) is told of it; what is None is left to the user's ssh_config(5).
+    """A machine as ssh(1) is given it; what is None is left to the user's ssh_config(5).
 
     Attributes:
         host: name, address, or a `Host` alias of the configuration.
