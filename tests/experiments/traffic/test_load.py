@@ -58,11 +58,13 @@ def test_the_packets_that_were_due_are_counted(pair: Pair, protocol: str, rate: 
 
 
 def test_a_flow_as_fast_as_possible_has_no_packets_that_are_due(pair: Pair) -> None:
+    """On a busy machine so short a flow may be over before its sender runs."""
     errors, [flow] = ran(
         pair, packet_rate="constant 0", duration_s=0.05, least_sent_percent=100.0
     )  # fmt: skip
-    assert errors == []
     assert flow["due"] is None
+    nothing = ["the generator sent no packet"]
+    assert [error["reason"] for error in errors] == ([] if flow["sent"] else nothing)
 
 
 @pytest.mark.parametrize(("protocol", "valid"), [("udp", False), ("tcp", True)])
