@@ -18,6 +18,10 @@ from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem, descendants, large, request, spin
 
 
+BEFORE = set(prefix.directory().glob("pentathlon-*"))
+"""What a run that was killed, or another one, has there."""
+
+
 @pytest.fixture
 def wine(real_agent: Path, state: Path) -> WineTarget:
     target = make_target(FakeSystem(target="wine"), real_agent, state)
@@ -30,8 +34,8 @@ def wine(real_agent: Path, state: Path) -> WineTarget:
 
 
 def boots() -> list[str]:
-    """Prefixes of running systems."""
-    return [path.name for path in prefix.directory().glob("pentathlon-*")]
+    """Prefixes of the systems that were booted here."""
+    return [path.name for path in set(prefix.directory().glob("pentathlon-*")) - BEFORE]
 
 
 def errors(events: list[dict[str, Any]]) -> list[str]:
