@@ -17,7 +17,6 @@ from pentathlon.targets.wine.target import WineTarget
 from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem, descendants, large, request, spin
 
-
 BEFORE = set(prefix.directory().glob("pentathlon-*"))
 """What a run that was killed, or another one, has there."""
 
