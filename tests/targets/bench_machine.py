@@ -21,7 +21,7 @@ import pytest
 from pentathlon.targets.ssh.boots import grub_menu
 from pentathlon.targets.ssh.client import Address
 from tests.targets.conftest import connections_ended, descendants
-from tests.targets.sshd import Sshd
+from tests.targets.sshd import Sshd, fresh
 
 MENU = r"""
 set timeout=0
@@ -179,8 +179,8 @@ class BenchMachine(threading.Thread):
         (self.directory / "state").write_text("running\n")
         (self.directory / "release").write_text(release + "\n")
         line = f"BOOT_IMAGE=/boot/vmlinuz-{release} {cmdline}\n"
-        (self.directory / "cmdline").write_text(line)
-        (self.directory / "boot_id").write_text(f"00000000-0000-4000-8000-{len(self.booted):012}\n")
+        fresh(self.directory / "cmdline", line)
+        fresh(self.directory / "boot_id", f"00000000-0000-4000-8000-{len(self.booted):012}\n")
         self.server.start_in("unshare", "--mount", "sh", "-c", ENTER, str(self.directory))
 
     def idle(self) -> None:

@@ -53,6 +53,15 @@ def free_port() -> int:
             return port
 
 
+def fresh(path: Path, text: str) -> None:
+    """Write a file that is mounted in the namespace of each start: those of earlier starts keep
+    the one before. A connection that outlives its server would else report the new boot while
+    nothing listens.
+    """
+    path.unlink(missing_ok=True)
+    path.write_text(text)
+
+
 class Sshd:
     """A server and the client's configuration for it, in which it is called `bench`.
 
@@ -98,7 +107,7 @@ class Sshd:
         if boot_id is None:
             self.start_in()
             return
-        self.boot_id.write_text(boot_id + "\n")
+        fresh(self.boot_id, boot_id + "\n")
         script = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
         self.start_in("unshare", "--mount", "sh", "-c", script, str(self.boot_id))
 

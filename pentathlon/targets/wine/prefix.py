@@ -25,6 +25,9 @@ to do."""
 DONE = "pentathlon-made"
 """The file that a finished prefix has."""
 
+MAKING = "making"
+"""The directory in which one is made; whoever has the lock of the prefixes makes it."""
+
 
 def directory() -> Path:
     """Where prefixes lie: the made ones and those of running systems."""
@@ -65,7 +68,10 @@ def make(wine: Wine, log: Callable[[str], None]) -> Path:
         if (place / DONE).exists():
             return place
         log(f"making a prefix of Wine {wine.version}, which takes a while")
-        fresh = Path(tempfile.mkdtemp(prefix="pentathlon-", dir=directory()))
+        fresh = directory() / MAKING
+        # One that was killed while it made a prefix left this.
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(0o700)
         try:
             _fill(wine, fresh / "prefix", fresh)
             if place.exists():
