@@ -199,6 +199,7 @@ def test_pictures_show_every_row(
         assert sorted(drawn) == sorted(frame.filter(pl.col("key") == key)["value"])
 
 
+@pytest.mark.slow
 def test_the_example_runs(directory: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "analysis.py"), str(directory), str(tmp_path)],

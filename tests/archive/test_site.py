@@ -87,6 +87,7 @@ def test_every_row_has_its_line_and_its_changes(held: Path, tmp_path: Path) -> N
     assert all(series.fullmatch(line) for line in values), values[0]
 
 
+@pytest.mark.slow
 @needs_browser
 def test_a_browser_draws_every_line_from_a_file(held: Path, tmp_path: Path) -> None:
     call("archive", "site", "--archive", held, "--out", tmp_path / "site")

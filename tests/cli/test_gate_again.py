@@ -13,6 +13,8 @@ from pentathlon.protocol import agent
 from tests.cli.conftest import STUDY, Shop
 from tests.cli.test_judging import measured
 
+pytestmark = pytest.mark.slow
+
 TWO = STUDY.replace("blocks = 2", "blocks = 3").replace(
     '["fake.*"]',
     '["other.*", { id = "fake.*", parameters = { variant = "plain", size_bytes = [64] } }]',

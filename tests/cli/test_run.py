@@ -100,6 +100,7 @@ def journals(shop: Shop) -> list[Path]:
     return list(shop.directory.glob("results/*/journal.jsonl"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_and_resumed(shop: Shop, number: signal.Signals) -> None:
     shop.options = {"delay_s": 0.05}

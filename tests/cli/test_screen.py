@@ -123,6 +123,7 @@ def measured(shop: Shop, once: Shop) -> Path:
     return copied(shop, once).result()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", LATIN)
 def test_every_screen_in_encodings_without_our_signs(
     shop: Shop, measured: Path, encoding: str, monkeypatch: pytest.MonkeyPatch

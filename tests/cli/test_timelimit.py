@@ -108,6 +108,7 @@ def test_blocks_of_which_too_few_fit_are_the_fewest(ready: Any) -> None:
     assert "They may take longer than that" in ready.notes[-1]
 
 
+@pytest.mark.slow
 def test_the_pilot_of_a_run_shows_the_spread(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timelimit, "MOST_BLOCKS", 4)  # Hundreds would fit into the time.
     study = shop.write(STUDY.replace("blocks = 2", "blocks = 4"))

@@ -7,6 +7,8 @@ import pytest
 from pentathlon.store.query import load_result
 from tests.cli.conftest import STUDY, Shop
 
+pytestmark = pytest.mark.slow
+
 VISITS = STUDY.replace("iterations = 3", "iterations = 3\nvisits = 2\nwarmup = 2")
 
 

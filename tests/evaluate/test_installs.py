@@ -57,6 +57,7 @@ def alarms(trials: int, *, labelled: bool) -> tuple[int, int]:
     return rows, means
 
 
+@pytest.mark.slow
 def test_false_alarms_are_right_with_installs_and_far_too_many_without() -> None:
     trials = 20
     rows, means = alarms(trials, labelled=True)

@@ -89,6 +89,7 @@ def read_back(directory: Path, data: bytes) -> list[Record]:
     return list(read_journal(directory))
 
 
+@pytest.mark.slow
 def test_a_run_whose_journal_was_cut_is_completed(
     tmp_path: Path, whole: tuple[Plan, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

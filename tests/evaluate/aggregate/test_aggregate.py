@@ -177,6 +177,7 @@ def test_nothing_measured_gives_no_mean():
     assert whole.means == ()
 
 
+@pytest.mark.slow
 def test_false_alarms_of_the_whole_are_as_stated():
     """One system under two names: the interval of the whole mean excludes equality in 5 %."""
     found = 0

@@ -37,6 +37,7 @@ def judged(runs: list[Run], own: Run) -> list[Verdict]:
     return [one.verdict for one in found.entries]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 5, 10])
 def test_results_that_differ_by_their_runs_alone_seldom_alarm(count: int) -> None:
     studies = 300

@@ -125,6 +125,7 @@ def test_each_kind_that_a_script_draws_has_a_drawing_here() -> None:
     assert kinds == set(every.DRAW)
 
 
+@pytest.mark.slow
 def test_files_are_vectors_with_fonts_and_no_time(tmp_path) -> None:
     chosen = [Item("w.cost$a$", "time", {"op": "a_b^c"}, "ns", "lower", 50.0, 0.01)]
     result = Maker(factors={"a": same, "b": lambda _: 1.3}, chosen=chosen, blocks=3).make()
