@@ -120,6 +120,30 @@ def test_a_workload_that_takes_too_long_is_ended_with_its_processes(wine: WineTa
     assert events[-1]["samples"] > 0, "the next workload ran"
 
 
+def test_no_process_has_its_heap_where_wine_needs_a_page(wine: WineTarget) -> None:
+    if not program.fixed_addresses():
+        pytest.skip("setarch cannot fix addresses here")
+    wanted, heaps = spin(sample_ms=20.0, processes=3), set()
+    with wine.boot(200) as session:
+        for _, event in session.run(wanted, 60, 120):
+            if event["event"] == "progress":
+                heaps |= set(filter(None, map(heap, descendants())))
+    assert wine.describe()["options"]["addresses_randomised"] is False
+    # One start, behind the loader, and none that is chosen anew for each process.
+    assert len(heaps) == 1, heaps
+
+
+def heap(pid: int) -> str | None:
+    """Where the heap of a process that has Wine's loader begins; None for others."""
+    try:
+        lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    except OSError:
+        return None
+    if not any(line.endswith("/ntdll.so") for line in lines):
+        return None
+    return next((line.split("-")[0] for line in lines if line.endswith("[heap]")), None)
+
+
 def test_a_large_request_arrives(wine: WineTarget) -> None:
     with wine.boot(200) as session:
         events = documents(session.run(large(20), 60, 120))

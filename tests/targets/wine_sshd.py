@@ -183,7 +183,7 @@ class WineSshd:
     def start(self) -> None:
         # What runs as long as the machine does: without a program Wine's server ends after a while.
         self._system = subprocess.Popen(
-            [str(self.wine.path), "cmd.exe"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            self.wine.command("cmd.exe"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, env=self.environment, start_new_session=True,
         )  # fmt: skip
         listener = socket.socket()
@@ -220,7 +220,7 @@ class WineSshd:
         if command.startswith("shutdown.exe /r"):
             self._go(self.restart)
         process = subprocess.Popen(
-            [str(self.wine.path), r"C:\raw.exe"],
+            self.wine.command(r"C:\raw.exe"),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=self.environment | {"RAW_COMMAND": f'cmd.exe /c "{command}"'},
             start_new_session=True, bufsize=0,

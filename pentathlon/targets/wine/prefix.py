@@ -88,7 +88,7 @@ def _fill(wine: Wine, prefix: Path, temporary: Path) -> None:
     token = secrets.token_hex(8)
     with tempfile.TemporaryFile() as output:
         maker = subprocess.Popen(
-            [wine.path, "wineboot", "--init"],
+            wine.command("wineboot", "--init"),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

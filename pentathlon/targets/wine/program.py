@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.machine.tools import on_path, version_text
+from pentathlon.machine.tools import on_path, run, version_text
 from pentathlon.targets.windows_build import BUILD, is_windows
 
 INSTALL = "sudo apt-get install wine64"
@@ -33,9 +36,35 @@ class Wine:
         digits = self.version.split(".")[0]
         return int(digits) if digits.isdigit() else 0
 
+    def command(self, *words: str) -> list[str]:
+        """The command line that starts a program under Wine, at fixed addresses where it can be."""
+        return [*fixed_addresses(), str(self.path), *words]
+
     def record(self) -> dict[str, str]:
         """The program as JSON data."""
         return {"path": str(self.path), "version": self.version}
+
+
+@cache
+def fixed_addresses() -> tuple[str, ...]:
+    """The words before a command whose addresses the kernel is not to randomise (personality(2)).
+
+    Each process of Wine has a page at 0x7ffe0000. Debian's loader lies 48 MiB below it and
+    reserves nothing, and a kernel that randomises the start of the heap within 1 GiB puts the heap
+    there once in some thousand starts: the process then ends at once, and CreateProcess fails with
+    error 1359.
+
+    Returns:
+        The words; none where setarch(8) is missing or the system refuses it, as a container may.
+    """
+    setarch = on_path("setarch")
+    if setarch is None:
+        return ()
+    words = (str(setarch), platform.machine(), "--addr-no-randomize")
+    try:
+        return words if run([*words, "true"], 10).returncode == 0 else ()
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
 
 
 def find() -> Wine:

@@ -29,6 +29,8 @@ NOTES = [
     "on the same CPUs",
     "the agent is another build than that of the other systems: another compiler and C library",
     "CPU affinity is set from outside on everything; inside, all CPUs are shown",
+    "where the system permits it, addresses are not randomised: Wine needs a fixed one, which a "
+    "randomised heap may take",
     "a new prefix and a new wineserver in each boot",
 ]
 
@@ -54,6 +56,7 @@ class WineTarget(LoopbackTarget):
             "program": wine.record() if wine else None,
             "agent": program.record(agent) if agent else None,
             "host_kernel": platform.release(),
+            "addresses_randomised": not program.fixed_addresses(),
         }
         return self.description(
             f"{LABEL} (Wine {wine.version if wine else 'is not on this machine'})", found, NOTES
@@ -89,7 +92,7 @@ class WineTarget(LoopbackTarget):
             scratch = own / "scratch"
             scratch.mkdir()
             supplied = stage(self.supplies, own / FILES)
-            command = [str(wine.path), prefix.windows_path(agent), mode]
+            command = wine.command(prefix.windows_path(agent), mode)
             return ProcessSession(
                 self.name,
                 Launch(
