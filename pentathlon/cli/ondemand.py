@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from typer.core import TyperGroup
@@ -28,8 +29,10 @@ class Entry:
     module: str = ""
     function: str = ""
 
+    # Typer reads the signature of a function with fifty options, which takes a while.
+    @cache  # noqa: B019  As many entries as commands, each as long as the program.
     def load(self, name: str) -> Any:
-        """Import the module and make the command."""
+        """Import the module and make the command, once."""
         module = importlib.import_module(f"{PACKAGE}.{self.module or name}")
         if hasattr(module, "app"):
             command = get_group(module.app)
