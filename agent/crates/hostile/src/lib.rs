@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Pieces of each test by default: a second or two without optimisation.
-const ORDINARY: u64 = 20_000;
+/// Pieces of each test by default: seconds with little optimisation.
+const ORDINARY: u64 = 8_000;
 /// A piece that takes longer has no end. Most take microseconds.
 const ENDLESS: Duration = Duration::from_secs(60);
 
