@@ -219,8 +219,7 @@ def test_a_machine_that_dies_in_mid_run_costs_only_its_blocks(shop: Shop) -> Non
     results = [shop.directory / "c" / "machines" / name for name in ("m1", "m2")]
     try:
         for one in servers:
-            # Its processes are ended with it, as those of a machine are.
-            one.start_in("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+            one.start_machine()
         process = shop.start(*start(shop, "--yes"))
         journal = results[0] / "journal.jsonl"
         wait_for(lambda: journal.exists() and journal.read_text().count('"boot-start"') >= 2, 60)

@@ -1,7 +1,7 @@
 """A machine that restarts, as far as its loader and its kernel can be played.
 
-It is a real sshd(8) in a mount namespace with a /boot, a command line and a boot id of its own, and
-a thread that is its firmware.
+It is a real sshd(8) in namespaces with a /boot, a command line and a boot id of their own, and a
+thread that is its firmware.
 
 GRUB's environment block is a real one, written by the real grub-editenv(1). uname(1) is a script.
 """
@@ -21,7 +21,7 @@ import pytest
 from pentathlon.targets.ssh.boots import grub_menu
 from pentathlon.targets.ssh.client import Address
 from tests.targets.conftest import connections_ended, descendants
-from tests.targets.sshd import Sshd, fresh
+from tests.targets.sshd import Sshd
 
 MENU = r"""
 set timeout=0
@@ -152,7 +152,7 @@ class BenchMachine(threading.Thread):
                 self.power_on()
 
     def power_off(self) -> None:
-        """Pull the plug."""
+        """Pull the plug: its connections end with it."""
         self.server.stop()
 
     def power_on(self) -> None:
@@ -179,9 +179,10 @@ class BenchMachine(threading.Thread):
         (self.directory / "state").write_text("running\n")
         (self.directory / "release").write_text(release + "\n")
         line = f"BOOT_IMAGE=/boot/vmlinuz-{release} {cmdline}\n"
-        fresh(self.directory / "cmdline", line)
-        fresh(self.directory / "boot_id", f"00000000-0000-4000-8000-{len(self.booted):012}\n")
-        self.server.start_in("unshare", "--mount", "sh", "-c", ENTER, str(self.directory))
+        (self.directory / "cmdline").write_text(line)
+        number = len(self.booted)
+        (self.directory / "boot_id").write_text(f"00000000-0000-4000-8000-{number:012}\n")
+        self.server.start_machine(ENTER, self.directory)
 
     def idle(self) -> None:
         """Wait until it has nothing to do."""

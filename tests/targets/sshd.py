@@ -7,6 +7,7 @@ import getpass
 import os
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -53,20 +54,11 @@ def free_port() -> int:
             return port
 
 
-def fresh(path: Path, text: str) -> None:
-    """Write a file that is mounted in the namespace of each start: those of earlier starts keep
-    the one before. A connection that outlives its server would else report the new boot while
-    nothing listens.
-    """
-    path.unlink(missing_ok=True)
-    path.write_text(text)
-
-
 class Sshd:
     """A server and the client's configuration for it, in which it is called `bench`.
 
-    Where this is root, the server and all that it starts see a boot id of their own, so that a
-    restart of the server can stand for a restart of a machine.
+    Where this is root, the server and all that it starts can see a boot id of their own and end
+    together, so that a restart of the server can stand for a restart of a machine.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -79,6 +71,7 @@ class Sshd:
         self.config = directory / "client.conf"
         self.boot_id = directory / "boot_id"
         self._process: subprocess.Popen[bytes] | None = None
+        self._namespace = False
         directory.mkdir()
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(exist_ok=True)
@@ -107,12 +100,22 @@ class Sshd:
         if boot_id is None:
             self.start_in()
             return
-        fresh(self.boot_id, boot_id + "\n")
+        self.boot_id.write_text(boot_id + "\n")
         script = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
-        self.start_in("unshare", "--mount", "sh", "-c", script, str(self.boot_id))
+        self.start_machine(script, self.boot_id)
+
+    def start_machine(self, script: str = 'exec "$@"', path: Path = Path("sh")) -> None:
+        """Start it so that all of its processes end with it, as those of a machine do.
+
+        Args:
+            script: runs as the first of them, with `path` as `$0`, and executes "$@".
+        """
+        unshare = ["unshare", "--mount", "--mount-proc", "--pid", "--fork", "--kill-child"]
+        self.start_in(*unshare, "sh", "-c", script, str(path))
 
     def start_in(self, *before: str) -> None:
         """Start it by the words of a command in front of its own."""
+        self._namespace = "--pid" in before
         own = [*before, self.program, "-D", "-e", "-f", str(self.directory / "sshd.conf")]
         self._process = subprocess.Popen(own, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 10
@@ -136,8 +139,19 @@ class Sshd:
 
     def stop(self) -> None:
         if self._process is not None:
+            if self._namespace:
+                self._end_namespace()
             self._process.kill()
             self._process.wait()
             assert self._process.stderr is not None
             self._process.stderr.close()
             self._process = None
+
+    def _end_namespace(self) -> None:
+        """Kill the first process and wait for unshare(1), which ends when no other is left
+        (pid_namespaces(7)): a connection that outlived its server would act on the next boot."""
+        assert self._process is not None
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        for first in children.read_text().split():
+            os.kill(int(first), signal.SIGKILL)
+            self._process.wait(10)

@@ -274,6 +274,27 @@ def test_a_machine_that_goes_down_before_it_is_disarmed_is_asked_again(
     assert bench.booted == [DEFAULT, OLD, DEFAULT] and bench.next_entry == ""
 
 
+def test_a_machine_that_restarts_before_it_is_disarmed_is_led_back(
+    bench: BenchMachine, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answers both questions, from two boots: the second one is in the chosen entry."""
+    machine = Machine(bench.address, "reboot")
+    home = machine.running().boot_id
+    bench.environment("set", f"next_entry={OLD}")
+    ask = Address.ask
+
+    def restarts(address: Address, script: str, timeout_s: float = 30.0) -> str:
+        if stay.STOPPING in script and len(bench.booted) == 1:
+            bench.power_off()
+            bench.power_on()
+        return ask(address, script, timeout_s)
+
+    monkeypatch.setattr(Address, "ask", restarts)
+    now = stay.way_back(machine, home, BOOT_S)
+    assert bench.booted == [DEFAULT, OLD, DEFAULT] and bench.next_entry == ""
+    assert now.release == "6.1.0-9-amd64"
+
+
 def test_a_machine_that_hung_before_its_loader_is_led_back_after_it_was_switched(
     bench: BenchMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -351,14 +351,18 @@ def _disarmed(machine: Machine, deadline: float, timeout_s: float) -> tuple[Runn
             # It may have hung before its loader took the choice, and have booted it only now.
             fresh = False
         try:
-            stopping = STOPPING in machine.address.ask(disarm_all(LOADERS) + IS_STOPPING)
+            output = machine.address.ask(running.SCRIPT + disarm_all(LOADERS) + IS_STOPPING)
         except TargetUnavailable:
             # It went down between the two questions.
             if time.monotonic() >= deadline:
                 raise
             time.sleep(POLL_S)
             continue
-        if not stopping:
+        found = machine.look(output)
+        if found.boot_id != now.boot_id:
+            # It was started anew between the two questions, perhaps by the choice.
+            now, fresh = found, False
+        if STOPPING not in output:
             return now, fresh
         try:
             with activity(f"{machine.host} restarts into its default entry, as was ordered before"):
