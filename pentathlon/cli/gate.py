@@ -150,7 +150,8 @@ def _pooled(found: Result, pool: _Pool, choices: Choices) -> Gate:
         used.update(dict.fromkeys(one.used))
         entries += [entry for entry in one.entries if matches(entry.key, only)]
     if not entries and not failures(found, only):
-        raise InputError(f"{found.path} has no metric that --only chooses")
+        which = "that --only chooses" if only else "to judge"
+        raise InputError(f"{found.path} has no metric {which}")
     label = f"{_last(len(used))} in {pool.archive}"
     answer = answered(found, entries, label, choices, confidence)
     return answer.model_copy(update={"post_hoc": post_hoc(found)})

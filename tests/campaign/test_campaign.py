@@ -30,7 +30,7 @@ MACHINES = "".join(
     f'[[machine]]\nname = "{name}"\ncpus = [{CPUS[number % len(CPUS)]}]\n'
     for number, name in enumerate(("one", "two"))
 )
-LONG = "iterations = 100\nsample_ms = 5.0"
+LONG = "iterations = 40\nsample_ms = 5.0"
 SLOWER = '[system.parameters."fake.beta"]\nslowdown_percent = 10.0\n'
 
 
@@ -230,7 +230,7 @@ def test_a_machine_that_dies_in_mid_run_costs_only_its_blocks(shop: Shop) -> Non
             one.stop()
     assert process.returncode == 1, err
     whole = counted(results[1])
-    assert whole and whole % (3 * 2 * 100) == 0, "blocks, systems, iterations"
+    assert whole and whole % (3 * 2 * 40) == 0, "blocks, systems, iterations"
     assert 0 < counted(results[0]) < whole
     assert "m2: the boot" not in err and "m1" in err
     assert "m1" in out, "what it measured is judged too"

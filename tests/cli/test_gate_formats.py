@@ -93,6 +93,7 @@ def test_a_result_is_judged_against_the_last_good_ones(shop: Shop) -> None:
     assert json.loads(inside.out)["rows"][0]["key"] == found["rows"][0]["key"]
     for words, sentence in (
         (("gate", first, "--against", "archive", "--last", "2"), "needs 3 at least"),
+        (("gate", first, "--against", "archive", "--only", "none"), "that --only chooses"),
         (("gate", first, "--format", "html"), '--format is "html"'),
         (("gate", "archive", "--against", first), "judged against those before it"),
         (("gate", first, "--where", 'name = "x"'), "--where chooses from an archive"),
