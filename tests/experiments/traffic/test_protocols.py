@@ -15,13 +15,19 @@ from pentathlon.testbed.endpoint import Endpoint
 from tests.experiments.traffic.conftest import Pair, task
 from tests.fakes.messages import documents
 
+ATTEMPTS = 10
+
 
 def ran(pair: Pair, **parameters: Any) -> list[dict[str, Any]]:
-    events = documents(run_traffic(task(**parameters), *pair))
-    errors = [event for event in events if event["event"] == "error"]
+    for _ in range(ATTEMPTS):
+        events = documents(run_traffic(task(**parameters), *pair))
+        errors = [event for event in events if event["event"] == "error"]
+        # On a busy machine a short flow may be over before its generator gets a CPU.
+        if not any("the generator sent no packet" in event["reason"] for event in errors):
+            break
     if errors and errors[0]["kind"] == "unsupported":
         pytest.skip(errors[0]["reason"])
-    assert errors == []
+    assert [event["reason"] for event in errors] == []
     return events
 
 
